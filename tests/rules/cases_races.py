@@ -58,6 +58,9 @@ st.shared.b32 [%r4], %r16; {mark}
 end:"""
 
 
+_OF_LOAD = "//! PTX621 load"
+
+
 def _global_cases() -> tuple[Case, ...]:
     """Each thread stores a word of a buffer in global memory, and reads that of the thread of the next warp."""
 
@@ -68,8 +71,24 @@ st.global.b32 [%rd4], %r1; //= store
 {between}
 {read} {mark}"""
 
+    def update(other: str = "", mark: str = "") -> str:
+        return f"""and.b32 %r10, %r1, 31; setp.lt.u32 %p3, %r1, 32;
+mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3;
+ld.global.b32 %r11, [%rd4]; //= load
+add.u32 %r12, %r11, 1; {other}
+@%p3 st.global.b32 [%rd4], %r12; {mark}"""
+
     found = "//! PTX621 store"
     return (
+        Case("all warps load a tile in place, and only the one that stores it uses the values", update()),
+        Case(
+            "all warps load a tile in place, and another warp stores what depends on the values",
+            update("mul.wide.u32 %rd5, %r1, 4; add.u64 %rd5, %rd1, %rd5; st.global.b32 [%rd5], %r12;", _OF_LOAD),
+        ),
+        Case(
+            "all warps load a tile in place, and exchange the values",
+            update("shfl.sync.idx.b32 %r12, %r12, 0, 31, -1;", _OF_LOAD),
+        ),
         Case("words of another warp are read from global memory without a barrier", exchange(mark=found)),
         Case("words of another warp are read from global memory after a barrier", exchange("bar.sync 0;")),
         Case("a barrier of the warp does not order another warp", exchange("bar.warp.sync -1;", found)),

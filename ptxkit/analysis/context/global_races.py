@@ -5,15 +5,21 @@ kernel, or from one variable, is not. Each such buffer is placed in another addr
 records the accesses to global memory; then the search for races in shared memory applies. Accesses through different
 arguments, or at addresses that depend on data, are not compared.
 
-Only weak stores and loads are compared: many kernels read a word before they update it by an atomic.
+Only weak stores and loads are compared: many kernels read a word before they update it by an atomic. A load is not
+compared in a thread that executes none of the stores that use the value: where a tile has fewer elements than the CTA
+has threads, compilers let all warps load and compute it, and one store it.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
+
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.symexec.explorer import Exploration
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall, make_event
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
@@ -21,6 +27,7 @@ from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue, SymbolicValueTable, Value, lift
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
+from ptxkit.isa.effects import Value as ComputedValue
 from ptxkit.syntax.tree import Operand
 
 #: The size of the address range of one buffer, as a power of two, and where the known addresses begin in it.
@@ -46,27 +53,89 @@ def may_race_in_global_memory(program: Program, launch: LaunchConfig) -> bool:
     )
 
 
-def place_buffers(exploration: Exploration, terms: SymbolicValueTable) -> list[GroupTrace]:
+class StoresOfLoads:
+    """The stores to global memory that use loaded values, in one function."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._readers: dict[str, list[Step]] = defaultdict(list)
+        for step in program.steps:
+            for register in read_registers(step):
+                self._readers[register].append(step)
+        self._found: dict[Step, frozenset[Step]] = {}
+
+    def stores_of(self, load: Step) -> frozenset[Step]:
+        """Returns the stores that use the result of a load; none where anything else may use it, such as a branch."""
+        if load not in self._found:
+            self._found[load] = self._find_stores(load) if self._program.contains(load) else frozenset()
+        return self._found[load]
+
+    def _find_stores(self, load: Step) -> frozenset[Step]:
+        stores: set[Step] = set()
+        seen: set[str] = set()
+        left = list(load.result_registers())
+        while left:
+            register = left.pop()
+            if register in seen:
+                continue
+            seen.add(register)
+            for step in self._readers[register]:
+                if step.match is None or register in guard_registers(step):
+                    return frozenset()
+                if all(isinstance(effect, ComputedValue) for effect in step.effects):
+                    left.extend(step.result_registers())
+                elif all(isinstance(e, Access) and e.kind == "write" and _is_weak_global(e) for e in step.effects):
+                    stores.add(step)
+                else:
+                    return frozenset()
+        return frozenset(stores)
+
+
+def place_buffers(exploration: Exploration, program: Program, terms: SymbolicValueTable) -> list[GroupTrace]:
     """Returns the groups of an exploration with numbers as addresses in global memory, and none in shared memory."""
     return [
-        replace(group, events=[_place_event(event, terms) for event in group.events]) for group in exploration.groups
+        replace(group, events=_place_events(group, program.analysis(StoresOfLoads), terms))
+        for group in exploration.groups
     ]
 
 
+def _place_events(
+    group: GroupTrace, uses: StoresOfLoads, terms: SymbolicValueTable
+) -> list[TraceEvent | GroupEvent | UnknownCall]:
+    executed: dict[Step, set[int]] = defaultdict(set)
+    for event in group.events:
+        who = event.participants if isinstance(event, GroupEvent) else None
+        executed[event.step].update(n for n in range(len(group.tids)) if who is None or who[n])
+    unused: dict[Step, set[int]] = {}
+    for load, threads in executed.items():
+        stores = uses.stores_of(load) if _has(load, "read") else ()
+        if stores:
+            unused[load] = threads.difference(*(executed.get(store, ()) for store in stores))
+    return [_place_event(event, unused.get(event.step, ()), len(group.tids), terms) for event in group.events]
+
+
 def _place_event(
-    event: TraceEvent | GroupEvent | UnknownCall, terms: SymbolicValueTable
+    event: TraceEvent | GroupEvent | UnknownCall, unused: Collection[int], threads: int, terms: SymbolicValueTable
 ) -> TraceEvent | GroupEvent | UnknownCall:
+    """unused: the threads, by index, that do not use the result of a load; they are left out."""
     if isinstance(event, UnknownCall) or not isinstance(event.effect, Access):
         return event
+    fields, who = _fields_of(event)
+    users = tuple(index not in unused and (who is None or who[index]) for index in range(threads)) if unused else who
     is_compared = _is_weak_global(event.effect) and not is_collective_step(event.step)
-    if isinstance(event, TraceEvent):
-        place = _place(event.address, terms) if is_compared and event.address is not None else None
-        return replace(event, address=place if isinstance(place, int) else None)
-    address, *others = event.fields
-    placed: GroupValue | None = None
-    if is_compared and address is not None:
-        placed = lift(lambda value: _place(value, terms), address)
-    return make_event(event.step, event.visit, event.effect, (placed, *others), event.participants)
+    if not is_compared or fields[0] is None or not any(users or (True,)):
+        return make_event(event.step, event.visit, event.effect, (None, *fields[1:]), who)
+    placed: GroupValue | None = lift(lambda value: _place(value, terms), fields[0])
+    if isinstance(placed, SymbolicValue):
+        placed = None
+    return make_event(event.step, event.visit, event.effect, (placed, *fields[1:]), users)
+
+
+def _fields_of(event: TraceEvent | GroupEvent) -> tuple[tuple[GroupValue | None, ...], tuple[bool, ...] | None]:
+    """Returns the fields of an event, and the threads that take part; None for all."""
+    if isinstance(event, GroupEvent):
+        return event.fields, event.participants
+    return (event.address, event.size, event.amount, event.barrier, event.expect, event.ctas), None
 
 
 def _place(address: Value, terms: SymbolicValueTable) -> Value:

@@ -340,7 +340,11 @@ class KernelFacts:
                 continue
             given = facts.scenario.of_rank(0)
             cluster = [
-                Exploration(each.scenario, place_buffers(each, self.explorer.symbolic_values), each.is_complete)
+                Exploration(
+                    each.scenario,
+                    place_buffers(each, self.program, self.explorer.symbolic_values),
+                    each.is_complete,
+                )
                 for each in self.explorer.execute(given, outside=True).cluster
             ]
             placed = replace(cluster[facts.scenario.rank], cluster=cluster)
