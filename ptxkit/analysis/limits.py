@@ -307,6 +307,27 @@ MAX_CASE_STEPS = 400_000
 MAX_GUARD_DEPTH = 24
 """The maximum number of instructions that compute a guard one from the other; beyond it, its value is unknown."""
 
+MAX_MBARRIER_ADDRESSES = 64
+"""The maximum number of mbarriers that one operand may be; nothing is proven about more of them."""
+
+MAX_FINITE_STATES = 32
+"""The maximum number of numbers of a register that a loop carries; beyond it, its range is determined by widening."""
+
+MAX_STATE_DEPTH = 48
+"""The maximum number of instructions that compute such a register one from the other."""
+
+MAX_SPLIT_LOOPS = 1
+"""The maximum number of registers of other loops whose numbers are separate cases for a register."""
+
+MAX_STATE_ROUNDS = 6
+"""The maximum number of times that such a register is computed because others of which it depends changed."""
+
+MAX_STATE_WORK = 100_000
+"""The maximum number of instructions that are computed for all such registers of a function."""
+
+MAX_VECTOR_DEPTH = 32
+"""The maximum number of instructions that compute a register one from the other for all threads of a block at once."""
+
 MAX_GROUP_WORK = 2_000_000
 """The maximum sum of the operations in flight over the steps that the analysis of a function's groups visits."""
 

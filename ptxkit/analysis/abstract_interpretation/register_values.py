@@ -11,19 +11,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 from heapq import heappop, heappush
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import (
     NO_VALUE,
     AbstractValue,
+    integers,
     join_values,
     unknown,
     widen_values,
 )
 from ptxkit.analysis.abstract_interpretation.branch_conditions import BranchConditions, PathComparison, restrict_value
+from ptxkit.analysis.abstract_interpretation.finite_states import FiniteStates
 from ptxkit.analysis.abstract_interpretation.operand_reader import AbstractOperands
 from ptxkit.analysis.abstract_interpretation.returning_calls import has_known_paths
+from ptxkit.analysis.abstract_interpretation.strided_ranges import join_ranges, single
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
@@ -50,6 +53,7 @@ class AbstractRegisters:
         self._program, self._cfg = program, cfg
         self.graph = ValueGraph(program, cfg)
         self.reader = AbstractOperands(program)
+        self.states = FiniteStates(program, cfg, self.graph)
         self._conditions = BranchConditions(program, cfg, self.graph)
         self._known: dict[ValueNode, AbstractValue] = {}
         self._widths: dict[str, int] = {}
@@ -119,6 +123,11 @@ class AbstractRegisters:
             self._dependents[node].add(self._current)
         found = self._known.get(node)
         if found is None:
+            numbers = self.states.numbers_of(node) if isinstance(node, Merge) else None
+            if numbers:
+                width = self._widths.get(node.register, 64)
+                found = self._known[node] = integers(reduce(join_ranges, (single(width, each) for each in numbers)))
+                return found
             found = self._known[node] = NO_VALUE
             self._queue(node)
         return found

@@ -1,0 +1,309 @@
+"""Determines the numbers that a register has at the start of a loop, if they are few: the stage of a ring, its parity.
+
+The registers that a loop carries from one iteration to the next are computed for each number that they may have, by
+whatever instructions: selections, branches, divisions by magic numbers. Everything else may be any number, unless it
+is computed from constants.
+
+Source: PTX ISA, "Integer Arithmetic Instructions", "Comparison and Selection Instructions", "Control Flow
+Instructions: bra".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import product
+from typing import TypeAlias
+
+from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.sign_extension import sign_extension
+from ptxkit.analysis.limits import MAX_FINITE_STATES, MAX_SPLIT_LOOPS, MAX_STATE_DEPTH, MAX_STATE_ROUNDS, MAX_STATE_WORK
+from ptxkit.isa import table
+from ptxkit.isa.effects import Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.functions import bits, is_declarable
+from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask, to_signed
+from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax.tree import Integer, Name, Not, Operand, Unary
+
+Numbers: TypeAlias = "frozenset[int] | None"
+"""The numbers that a value may be, without signs; None if they are unknown or too many."""
+
+_TRUTH = frozenset((0, 1))
+
+
+class Environment:
+    """The numbers of the registers of the loops that are being executed, at the start of the current iteration.
+
+    known: what was computed from them. is_closed: whether the registers of all other loops count as unknown.
+    """
+
+    def __init__(self, held: Mapping[Merge, frozenset[int]], *, is_closed: bool = False) -> None:
+        self.held, self.is_closed = held, is_closed
+        self.known: dict[ValueNode, Numbers] = {}
+
+    @cached_property
+    def closed(self) -> Environment:
+        return self if self.is_closed else Environment(self.held, is_closed=True)
+
+
+class FiniteStates:
+    """The registers of one function with known paths that loops carry and that have few numbers."""
+
+    def __init__(self, program: Program, cfg: ControlFlowGraph, graph: ValueGraph) -> None:
+        self._program, self._cfg, self._graph = program, cfg, graph
+        self._sets: dict[Merge, Numbers] = {}
+        self._readers: dict[Merge, set[Merge]] = defaultdict(set)
+        self._waiting: list[Merge] = []
+        self._read: dict[Merge, None] = {}
+        self._rounds: Counter[Merge] = Counter()
+        self._current: Merge | None = None
+        self._work = MAX_STATE_WORK
+
+    def numbers_of(self, merge: Merge) -> Numbers:
+        """Returns the numbers that a register has at the start of a loop with one entry; None if they are unknown."""
+        unchanged = self._sole_source(merge)
+        while isinstance(unchanged, Merge) and unchanged is not merge:
+            merge, unchanged = unchanged, self._sole_source(unchanged)
+        if not self._is_loop_entry(merge.block):
+            return None
+        if merge not in self._sets:
+            self._solve(merge)
+        return self._sets[merge] if self._work > 0 else None
+
+    def _solve(self, first: Merge) -> None:
+        """Computes the least sets of numbers that contain those of the first iterations, and what follows from each."""
+        self._sets[first] = frozenset()
+        self._waiting = [first]
+        while self._waiting:
+            merge = self._current = self._waiting.pop()
+            before = self._sets[merge]
+            self._rounds[merge] += 1
+            if self._rounds[merge] > MAX_STATE_ROUNDS:
+                before = self._sets[merge] = None
+                self._waiting.extend(self._readers.pop(merge, ()))
+            if before is None:
+                continue
+            found: Numbers = before
+            fresh = [frozenset[int](), *(frozenset([each]) for each in before)]
+            while fresh and found is not None:
+                numbers = self._following(merge, {merge: fresh.pop()}, MAX_SPLIT_LOOPS)
+                if numbers is None or len(found | numbers) > MAX_FINITE_STATES:
+                    found = None
+                    break
+                fresh.extend(frozenset([each]) for each in numbers - found)
+                found |= numbers
+            if found != before:
+                self._sets[merge] = found
+                self._waiting.extend(self._readers[merge])
+        self._current = None
+
+    def _following(self, merge: Merge, held: dict[Merge, frozenset[int]], splits: int) -> Numbers:
+        """Returns the numbers that come to a merge; each number of another loop's register on which they depend is a
+        case of its own."""
+        self._read.clear()
+        found = self._join(merge, Environment(held), 0)
+        others = [(each, numbers) for each in self._read if (numbers := self._sets[each]) and len(numbers) > 1]
+        if not others or not splits or found is None or len(found) < 2:
+            return found
+        other, numbers = others[0]
+        cases = [self._following(merge, {**held, other: frozenset([each])}, splits - 1) for each in numbers]
+        return None if None in cases else frozenset(n for each in cases if each is not None for n in each)
+
+    def after_iteration(self, merges: Mapping[Merge, int]) -> tuple[Numbers, ...]:
+        """Returns the numbers that registers have after an iteration that begins with these numbers, in their order.
+
+        merges: registers at the start of one loop. What decides whether there is another iteration is not considered.
+        """
+        given = Environment({merge: frozenset([number]) for merge, number in merges.items()})
+        return tuple(self._back(merge, given, 0) for merge in merges)
+
+    def _merge(self, merge: Merge, given: Environment, depth: int) -> Numbers:
+        """Returns the numbers of a register at the start of a block, given those of the loops that contain it."""
+        if merge in given.held:
+            return given.held[merge]
+        if depth > MAX_STATE_DEPTH:
+            return None
+        unchanged = self._sole_source(merge)
+        if unchanged is not None:
+            return self._node(unchanged, given, depth + 1)
+        if not self._is_loop_entry(merge.block):
+            held = {each: numbers for each, numbers in given.held.items() if self._is_in_iteration(merge, each)}
+            is_same = len(held) == len(given.held)
+            return self._join(merge, given if is_same else Environment(held, is_closed=given.is_closed), depth)
+        if given.is_closed:
+            return None
+        if merge not in self._sets:
+            self._sets[merge] = frozenset()
+            self._waiting.append(merge)
+        self._read[merge] = None
+        if self._current is not None:
+            self._readers[merge].add(self._current)
+        return self._sets[merge]
+
+    def _sole_source(self, merge: Merge) -> ValueNode | None:
+        """Returns the only value that a merge may have, which the loop that begins there does not change."""
+        sources = {node for _, node in self._graph.sources_of(merge) if node is not merge}
+        return sources.pop() if len(sources) == 1 else None
+
+    def _join(self, merge: Merge, given: Environment, depth: int) -> Numbers:
+        """Returns the numbers that come to a merge on the edges that control may take."""
+        found: frozenset[int] = frozenset()
+        for block, source in self._graph.sources_of(merge):
+            if block is not None and not self._may_pass(block, merge.block, given, depth):
+                continue
+            numbers = self._node(source, given, depth + 1)
+            if numbers is None:
+                return None
+            found |= numbers
+        return found
+
+    def _is_loop_entry(self, block: int) -> bool:
+        """Returns whether a block is the only entry of a loop."""
+        loop = self._cfg.loops.innermost_loop(block)
+        return loop is not None and loop.entries == {block}
+
+    def _back(self, merge: Merge, given: Environment, depth: int) -> Numbers:
+        found: set[int] = set()
+        loop = self._cfg.loops.innermost_loop(merge.block)
+        for block, source in self._graph.sources_of(merge):
+            if loop is None or block is None or block not in loop.nodes:
+                continue
+            numbers = self._node(source, given, depth + 1)
+            if numbers is None:
+                return None
+            found |= numbers
+        return frozenset(found)
+
+    def _is_in_iteration(self, merge: Merge, outer: Merge) -> bool:
+        """Returns whether a merge is inside the loop that begins with another one: both are of one iteration."""
+        loop = self._cfg.loops.innermost_loop(outer.block)
+        is_inside = loop is not None and merge.block in loop.nodes and merge.block != outer.block
+        return is_inside and self._is_loop_entry(outer.block)
+
+    def _may_pass(self, block: int, following: int, given: Environment, depth: int) -> bool:
+        """Returns whether control may come from one block to another, by the branches that lead there."""
+        for _ in range(MAX_STATE_DEPTH):
+            if not self._may_pass_edge(block, following, given, depth):
+                return False
+            predecessors = self._cfg.predecessors[block]
+            if len(predecessors) != 1 or any(merge.block == block for merge in given.held):
+                return True
+            (before,) = predecessors
+            block, following = before, block
+        return True
+
+    def _may_pass_edge(self, block: int, following: int, given: Environment, depth: int) -> bool:
+        last = self._cfg.steps_of_block(block)[-1]
+        guard = last.instruction.guard
+        if guard is None or not is_control_transfer(last):
+            return True
+        steps = self._program.steps
+        targets = {self._cfg.block_of(steps[at]) for at in last.targets if at < len(steps)}
+        is_taken, is_next = following in targets, following == block + 1
+        if is_taken == is_next:
+            return True
+        found = self._register(last, guard.predicate, given.closed, depth + 1)
+        return found is None or (is_taken != guard.negated) in {bool(each) for each in found} or not found
+
+    def _node(self, node: ValueNode, given: Environment, depth: int) -> Numbers:
+        if node in given.known:
+            return given.known[node]
+        self._work -= 1
+        if self._work < 0 or depth > MAX_STATE_DEPTH:
+            return None
+        found: Numbers = None
+        if isinstance(node, Merge):
+            found = self._merge(node, given, depth)
+        elif isinstance(node, Assignment):
+            found = self._assignment(node, given, depth)
+        given.known[node] = found
+        return found
+
+    def _assignment(self, node: Assignment, given: Environment, depth: int) -> Numbers:
+        step, guard = node.step, node.step.instruction.guard
+        effects = [
+            effect
+            for effect in step.effects
+            if isinstance(effect, Value) and _register_of(step, step.operand(effect.result)) == node.register
+        ]
+        target = step.operand(effects[0].result) if len(effects) == 1 else None
+        named = step.scope.find(target.text) if isinstance(target, Name) else None
+        if named is None or not (is_declarable(named.kind) or named.kind == "pred"):
+            return None
+        found = self._expression(step, effects[0].value, given, depth)
+        kept = bit_mask(bits(named.kind) if named.kind != "pred" else 1)
+        types = sign_extension(step, effects[0].result, node.register)
+        if found is not None:
+            width = bits(types[0]) if types is not None else 0
+            found = frozenset((to_signed(n & bit_mask(width), width) if width else n) & kept for n in found)
+        if guard is None:
+            return found
+        executes = self._register(step, guard.predicate, given, depth)
+        truths = {bool(each) != guard.negated for each in (_TRUTH if executes is None else executes)}
+        before = self._node(self._graph.before(step, node.register), given, depth + 1) if False in truths else _NONE
+        found = found if True in truths else _NONE
+        return None if found is None or before is None else found | before
+
+    def _register(self, step: Step, text: str, given: Environment, depth: int) -> Numbers:
+        return self._node(self._graph.before(step, step.scope.register_name(text)), given, depth + 1)
+
+    def _expression(self, step: Step, expression: Expression, given: Environment, depth: int) -> Numbers:
+        match expression:
+            case ConstantExpr(value=bool() | int() as number):
+                return frozenset([int(number)])
+            case OperandRole(name=role):
+                return self._operand(step, step.operand(role), given, depth)
+            case CallExpr():
+                return self._operation(step, expression, given, depth)
+        return None
+
+    def _operation(self, step: Step, call: CallExpr, given: Environment, depth: int) -> Numbers:
+        operation = INTEGER_OPERATIONS.get(call.function)
+        if operation is None:
+            return None
+        columns: list[frozenset[object]] = []
+        for at, each in enumerate(call.arguments):
+            if at in operation.static:
+                if not isinstance(each, ConstantExpr):
+                    return None
+                columns.append(frozenset([each.value]))
+                continue
+            numbers = self._expression(step, each, given, depth)
+            if numbers is None and call.function == "select" and at == len(call.arguments) - 1:
+                numbers = _TRUTH
+            if numbers is None:
+                return _TRUTH if call.function in ("compare", "combine") else None
+            columns.append(frozenset(numbers))
+        found = set()
+        for count, row in enumerate(product(*columns)):
+            result = operation.compute(*row)
+            if result is None or count > MAX_FINITE_STATES:
+                return None
+            found.add(result)
+        return frozenset(found)
+
+    def _operand(self, step: Step, operand: Operand | None, given: Environment, depth: int) -> Numbers:
+        match operand:
+            case Integer() | Unary():
+                number = evaluate(operand)
+                return None if number is None else frozenset([number])
+            case Not(operand=inner):
+                value = self._operand(step, inner, given, depth)
+                return None if value is None else frozenset(1 - (each & 1) for each in value)
+            case Name(text=text):
+                is_special = table().special(text) is not None and not step.scope.shadows_special_register(text)
+                named = step.scope.find(text)
+                is_register = named is not None and named.is_register and step.scope.variable(text) is None
+                return self._register(step, text, given, depth) if is_register and not is_special else None
+        return None
+
+
+_NONE: frozenset[int] = frozenset()
+
+
+def _register_of(step: Step, operand: Operand | None) -> str | None:
+    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None
