@@ -25,9 +25,10 @@ class ObligationVerdict(StrEnum):
 class LaunchNeed:
     """A condition on a launch, which the code of a kernel cannot decide.
 
-    subject: the name of a parameter, or of a variable whose size the launch determines. demand: `multiple` if the
-    argument must be a multiple of `amount`; `space` if it must be an address in the state space `space`; `bytes` if the
-    variable must have at least `amount` bytes. position: the offset in bytes of the argument in its parameter.
+    subject: the name of a parameter, of a variable whose size the launch determines, or of a special register. demand:
+    `multiple` if the argument must be a multiple of `amount`; `space` if it must be an address in the state space
+    `space`; `bytes` if the variable must have at least `amount` bytes; `extent` if the register must be `amount`, and
+    `least` if it must be at least that. position: the offset in bytes of the argument in its parameter.
     """
 
     subject: str

@@ -6,37 +6,42 @@ Source: PTX ISA, "bar, barrier", "barrier.cluster", "bar.warp.sync", "Warp-level
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
+from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
+from ptxkit.analysis.abstract_interpretation.thread_roles import Roles
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.check_operands import constant_of
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.diagnostics.catalogue import obligation_words
-from ptxkit.isa.effects import Barrier, CtaGroup
+from ptxkit.diagnostics.obligation import LaunchNeed
+from ptxkit.isa.effects import Barrier, CtaGroup, Effect
 from ptxkit.isa.expressions import Expression, OperandRole
 from ptxkit.rules.function_proofs import FunctionProofs
-from ptxkit.rules.model import Evidence
+from ptxkit.rules.limits import MAX_CHECKED_NUMBERS
+from ptxkit.rules.model import Evidence, LaunchNeeds
 from ptxkit.rules.obligation_sites import Site
 from ptxkit.syntax.constants import WARP_SIZE
 
 _ALL_LANES = (1 << WARP_SIZE) - 1
 
 
-def prove_whole_warp(proofs: FunctionProofs, site: Site) -> Evidence | None:
+def prove_whole_warp(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
     """Proves for PTX603 that all lanes of a warp execute an instruction together."""
-    return _uniform(proofs, site.step)
+    return _uniform(proofs, site.step) or _of_groups(proofs, site.step, WARP_SIZE)
 
 
-def prove_whole_warpgroup(proofs: FunctionProofs, site: Site) -> Evidence | None:
+def prove_whole_warpgroup(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
     """Proves for PTX315 that all warps of whole warpgroups execute an instruction together."""
-    launch = launch_config_of(proofs.program)
-    is_whole = launch.is_exact and launch.threads % (4 * WARP_SIZE) == 0
-    return _uniform(proofs, site.step) if is_whole else None
+    return _of_groups(proofs, site.step, 4 * WARP_SIZE)
 
 
-def prove_barrier(proofs: FunctionProofs, site: Site) -> Evidence | None:
+def prove_barrier(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
     """Proves for PTX601 that all threads of a barrier arrive at it.
 
-    The threads must not wait for each other elsewhere: all threads must execute the other barriers, too.
+    The threads must not wait for each other elsewhere: each barrier must be one of all threads, or of all threads of a
+    role that no other one shares.
     """
     levels = {effect.level for effect in site.step.effects if isinstance(effect, Barrier)} | {"cta", "cluster"}
     barriers = [
@@ -45,7 +50,83 @@ def prove_barrier(proofs: FunctionProofs, site: Site) -> Evidence | None:
         for effect in step.effects
         if isinstance(effect, Barrier) and effect.level in levels
     ]
-    return _uniform(proofs, site.step) if all(_is_whole(proofs, *each) for each in barriers) else None
+    left = [(step, effect) for step, effect in barriers if not _is_whole(proofs, step, effect)]
+    if not left:
+        return _uniform(proofs, site.step)
+    if not is_sole_function(proofs.program):
+        return None
+    found: dict[LaunchNeed, None] = {}
+    for step, effect in left:
+        needs = _needs_of_warps(proofs, step, effect) if effect.level == "warp" else None
+        if effect.level == "cta":
+            needs = proofs.once(_needs_of_roles)
+        if needs is None:
+            return None
+        found.update(dict.fromkeys(needs))
+    return tuple(found) or Evidence("uniform", obligation_words.UNIFORM_IN_ROLE())
+
+
+def _needs_of_warps(proofs: FunctionProofs, step: Step, effect: Barrier) -> LaunchNeeds | None:
+    """Returns the conditions under which all lanes of each warp execute a barrier of the warp; None if unknown."""
+    if not _has_all_lanes(proofs, step, effect.number):
+        return None
+    found = _of_groups(proofs, step, WARP_SIZE)
+    return () if isinstance(found, Evidence) else found
+
+
+def _needs_of_roles(proofs: FunctionProofs) -> LaunchNeeds | None:
+    """Returns the conditions under which each barrier of the CTA with a number of threads has exactly these threads.
+
+    The threads of a barrier are those of one role, which share no thread with those of another one.
+    """
+    members: dict[int, Roles] = {}
+    whole = set(proofs.once(whole_barriers))
+    for step in proofs.program.effectful_steps:
+        for effect in step.effects:
+            if not isinstance(effect, Barrier) or effect.level != "cta" or step in whole:
+                continue
+            parts = _role_parts(proofs, step, effect)
+            if parts is None or not proofs.role_execution.is_equal(step, tuple(parts.values())):
+                return None
+            for number, part in parts.items():
+                if members.setdefault(number, part) != part:
+                    return None
+    numbers = {number for step in whole for each in step.effects for number in _cta_numbers(proofs, step, each)}
+    if not numbers.isdisjoint(members):
+        return None
+    distinct = set(members.values())
+    if sum(map(len, distinct)) != len(frozenset().union(*distinct)):
+        return None
+    count = proofs.roles.vectors.threads
+    return needs_of_row(proofs, max((role % count for part in distinct for role in part), default=0) + 1)
+
+
+def _cta_numbers(proofs: FunctionProofs, step: Step, effect: Effect) -> list[int]:
+    is_of_cta = isinstance(effect, Barrier) and effect.level == "cta"
+    return barrier_numbers(proofs, step, effect) or [] if is_of_cta and isinstance(effect, Barrier) else []
+
+
+def _role_parts(proofs: FunctionProofs, step: Step, effect: Barrier) -> dict[int, Roles] | None:
+    """Returns the threads of a barrier by its number, if they are as many as it counts; None otherwise."""
+    roles, expected = proofs.roles, constant_of(step, effect.threads)
+    vector = (0,) * len(roles.everyone)
+    if effect.number is not None:
+        constant = constant_of(step, effect.number)
+        operand = step.operand(effect.number.name) if isinstance(effect.number, OperandRole) else None
+        known = (constant,) * len(roles.everyone) if constant is not None else roles.vectors.operand(step, operand)
+        if known is None:
+            return None
+        vector = known
+    if effect.action != "sync" or expected is None:
+        return None
+    parts: dict[int, set[int]] = defaultdict(set)
+    for role in roles.executing(step):
+        parts[vector[role]].add(role)
+    # Each thread is represented twice: as an elected lane and as one that is not.
+    is_full = all(
+        len(part) == 2 * expected == 2 * len({r % roles.vectors.threads for r in part}) for part in parts.values()
+    )
+    return {number: frozenset(part) for number, part in parts.items()} if is_full else None
 
 
 def prove_member_mask(proofs: FunctionProofs, site: Site) -> Evidence | None:
@@ -80,6 +161,18 @@ def _uniform(proofs: FunctionProofs, step: Step) -> Evidence | None:
     return Evidence("uniform", obligation_words.UNIFORM()) if proofs.execution.in_cta(step) else None
 
 
+def _of_groups(proofs: FunctionProofs, step: Step, size: int) -> Evidence | LaunchNeeds | None:
+    """Returns the proof that all threads of each group of consecutive ones execute a step equally often, or none."""
+    if not is_sole_function(proofs.program):
+        return None
+    least = proofs.role_execution.groups_of(step, size)
+    if least is None:
+        return None
+    if not least and proofs.roles.vectors.is_row:
+        return (LaunchNeed("%ntid.x", "multiple", amount=size), *needs_of_row(proofs))
+    return needs_of_row(proofs, least) or Evidence("uniform", obligation_words.UNIFORM_IN_ROLE())
+
+
 def _is_whole(proofs: FunctionProofs, step: Step, effect: Barrier) -> bool:
     """Returns whether all threads for which a barrier may wait execute it equally often."""
     launch, execution = launch_config_of(proofs.program), proofs.execution
@@ -91,3 +184,56 @@ def _is_whole(proofs: FunctionProofs, step: Step, effect: Barrier) -> bool:
     is_known = effect.number is None or constant_of(step, effect.number) is not None
     of_all = effect.threads is None or (launch.is_exact and constant_of(step, effect.threads) == launch.threads)
     return effect.action == "sync" and is_known and of_all and execution.in_cta(step)
+
+
+def whole_barriers(proofs: FunctionProofs) -> tuple[Step, ...]:
+    """Returns the barriers that all threads of a CTA execute equally often, as all others with the same number."""
+    found: dict[int, list[Step]] = defaultdict(list)
+    other: set[int] = set()
+    for step in proofs.program.effectful_steps:
+        for effect in step.effects:
+            if isinstance(effect, Barrier) and effect.level == "cta":
+                numbers = barrier_numbers(proofs, step, effect)
+                if numbers is None:
+                    return ()
+                for number in numbers:
+                    found[number].append(step)
+                if len(numbers) > 1 or not _is_whole(proofs, step, effect):
+                    other.update(numbers)
+    return tuple(step for number, steps in found.items() if number not in other for step in steps)
+
+
+def barrier_numbers(proofs: FunctionProofs, step: Step, effect: Barrier) -> list[int] | None:
+    """Returns the numbers that a barrier of the CTA may have; None if they are unknown."""
+    constant = 0 if effect.number is None else constant_of(step, effect.number)
+    if constant is not None or not isinstance(effect.number, OperandRole):
+        return None if constant is None else [constant]
+    vector = proofs.roles.vectors.operand(step, step.operand(effect.number.name))
+    if vector is not None:
+        return sorted({vector[role] for role in proofs.roles.executing(step)})
+    held = integers_in(proofs.values.value_at(step, step.operand(effect.number.name)))
+    return None if held is None or held.count > MAX_CHECKED_NUMBERS else held.members()
+
+
+def cluster_barriers(proofs: FunctionProofs) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Returns the arrivals and the waits at the barrier of the cluster; none unless all its threads execute each."""
+    found = [(s, e) for s in proofs.program.effectful_steps for e in s.effects if _is_of_cluster(e)]
+    if not all(proofs.execution.in_cluster(step) for step, _ in found):
+        return (), ()
+    arrivals, waits = ([s for s, e in found if getattr(e, "action", "") != other] for other in ("wait", "arrive"))
+    return tuple(arrivals), tuple(waits)
+
+
+def _is_of_cluster(effect: Effect) -> bool:
+    return isinstance(effect, Barrier) and effect.level == "cluster"
+
+
+def needs_of_row(proofs: FunctionProofs, least: int = 1) -> LaunchNeeds:
+    """Returns the conditions under which blocks have the shape that proofs about the roles of threads assume.
+
+    least: the least number of threads.
+    """
+    if not proofs.roles.vectors.is_row:
+        return ()
+    size = (LaunchNeed("%ntid.x", "least", amount=least),) if least > 1 else ()
+    return (*size, *(LaunchNeed(f"%ntid.{axis}", "extent", amount=1) for axis in "yz"))

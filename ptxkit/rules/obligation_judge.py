@@ -121,8 +121,14 @@ class ObligationJudge:
 def _need_words(need: LaunchNeed) -> str:
     subject = f"{need.subject}+{need.position}" if need.position else need.subject
     match need.demand:
+        case "multiple" if subject.startswith("%"):
+            return obligation_words.NEED_BLOCK_MULTIPLE(subject=subject, amount=need.amount)
         case "multiple":
             return obligation_words.NEED_MULTIPLE(subject=subject, amount=need.amount)
         case "space":
             return obligation_words.NEED_SPACE(subject=subject, space=need.space)
+        case "least":
+            return obligation_words.NEED_LEAST(subject=subject, amount=need.amount)
+        case "extent":
+            return obligation_words.NEED_EXTENT(subject=subject, amount=need.amount)
     return obligation_words.NEED_BYTES(subject=subject, amount=need.amount)

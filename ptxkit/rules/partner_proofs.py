@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, Alternative, Base
-from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
+from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import Access, Effect
@@ -46,7 +46,7 @@ def proves_apart(about: EffectTest, partner: EffectTest) -> Prover:
 
 
 def _prove_apart(about: EffectTest, partner: EffectTest, proofs: FunctionProofs, site: Site) -> Evidence | None:
-    if not _is_known(proofs.program):
+    if not is_sole_function(proofs.program):
         return None
     own = _bytes_of(proofs, site.step, [e for e in site.step.effects if about(e) and subject_of(e) == site.subject])
     if own is None:
@@ -90,17 +90,12 @@ def prove_own_cta(proofs: FunctionProofs, site: Site) -> Evidence | None:
 
 def prove_separate_ctas(proofs: FunctionProofs, site: Site) -> Evidence | None:  # noqa: ARG001 (a fact about the kernel)
     """Proves for PTX404 and PTX506 that no instruction of the kernel accesses the shared memory of another CTA."""
-    if not _is_known(proofs.program):
+    if not is_sole_function(proofs.program):
         return None
     for step, effects in _with_effects(proofs.program, _may_leave_cta):
         if not all(_is_own_cta(proofs, step, each) for each in effects):
             return None
     return Evidence("no other", obligation_words.SEPARATE_CTAS())
-
-
-def _is_known(program: Program) -> bool:
-    """Returns whether a kernel calls nothing, so that the addresses of all its accesses are those of one function."""
-    return program.is_kernel and len(program.functions) == 1 and is_self_contained(program)
 
 
 def _with_effects(program: Program, wanted: EffectTest) -> Iterator[tuple[Step, list[Effect]]]:
@@ -155,10 +150,11 @@ def _bytes_at(each: Alternative, size: int | None) -> list[_Bytes] | None:
     end = None if size is None else high + size
     if low < 0 or (extent is not None and (high if end is None else end) > extent):
         return None
-    return [(_key(base), low, end if end is not None else extent)]
+    return [(variable_key(base), low, end if end is not None else extent)]
 
 
-def _key(base: Base) -> object:
+def variable_key(base: Base) -> object:
+    """Returns what two bases share if their addresses are of the same variable, or of dynamic shared memory."""
     return _DYNAMIC if base.variable is not None and base.variable.is_open else base
 
 

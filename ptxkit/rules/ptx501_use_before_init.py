@@ -34,6 +34,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit, MbarrierUse
+from ptxkit.rules.mbarrier_proofs import prove_initialized
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, sites_of
 
@@ -172,4 +173,10 @@ def _unordered_use(event: TraceEvent, init: TraceEvent, same: bool) -> Finding:
     return Finding(event.step, message, ((init.step, ptx5xx.INITIALIZED_HERE()),), fix, fixes=fixes)
 
 
-RULE = Rule(ptx5xx.MBARRIER_USE_BEFORE_INIT, check, asynchronous=True, sites=sites_of(is_a(MbarrierUse)))
+RULE = Rule(
+    ptx5xx.MBARRIER_USE_BEFORE_INIT,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_a(MbarrierUse)),
+    prove=prove_initialized,
+)

@@ -33,6 +33,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate
+from ptxkit.rules.mbarrier_proofs import prove_initialized_once
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.syntax.constants import WARP_SIZE
@@ -108,4 +109,10 @@ def _finding(first: Step, second: Step, threads_differ: bool, at_once: bool) -> 
     )
 
 
-RULE = Rule(ptx5xx.MBARRIER_DOUBLE_INIT, check, asynchronous=True, sites=sites_of(is_a(MbarrierInit)))
+RULE = Rule(
+    ptx5xx.MBARRIER_DOUBLE_INIT,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_a(MbarrierInit)),
+    prove=prove_initialized_once,
+)

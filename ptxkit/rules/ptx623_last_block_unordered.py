@@ -40,6 +40,7 @@ from ptxkit.analysis.memory.last_block_reduction import (
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Access
+from ptxkit.rules.absence_proofs import prove_no_selection
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, is_global_access, sites_of
 
@@ -88,4 +89,9 @@ def _missing_acquire(found: LastBlockRead) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.LAST_BLOCK_UNORDERED, check, sites=sites_of(is_global_access, is_a(Access, kind="update")))
+RULE = Rule(
+    ptx6xx.LAST_BLOCK_UNORDERED,
+    check,
+    sites=sites_of(is_global_access, is_a(Access, kind="update")),
+    prove=prove_no_selection,
+)

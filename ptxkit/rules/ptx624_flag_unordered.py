@@ -37,6 +37,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.flag_synchronization import FlagFault, find_flag_faults
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import memory_words, ptx6xx
+from ptxkit.rules.absence_proofs import prove_no_flag
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_global_access, sites_of
 
@@ -117,4 +118,4 @@ def _flag_finding(fault: FlagFault, message: Message, label: Message) -> Finding
     return Finding(fault.step, message, labels, memory_words.ACCESS_FLAG_EQUALLY(), properties={"space": "global"})
 
 
-RULE = Rule(ptx6xx.FLAG_UNORDERED, check, sites=sites_of(is_global_access))
+RULE = Rule(ptx6xx.FLAG_UNORDERED, check, sites=sites_of(is_global_access), prove=prove_no_flag)

@@ -37,6 +37,7 @@ from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx8xx
 from ptxkit.isa.effects import Access, Barrier, Effect
 from ptxkit.model.launch_contract import TensorMapUse
+from ptxkit.rules.absence_proofs import prove_satisfiable
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import sites_of
 
@@ -86,4 +87,4 @@ def _needs_a_parameter(effect: Effect) -> bool:
     return isinstance(effect, Barrier) and effect.threads is not None
 
 
-RULE = Rule(ptx8xx.UNSATISFIABLE_LAUNCH, check, sites=sites_of(_needs_a_parameter))
+RULE = Rule(ptx8xx.UNSATISFIABLE_LAUNCH, check, sites=sites_of(_needs_a_parameter), prove=prove_satisfiable)

@@ -48,3 +48,8 @@ def _exits(step: Step) -> bool:
 def is_self_contained(program: Program) -> bool:
     """Returns whether all paths of a function are known, and it calls no other functions than those of the system."""
     return has_known_paths(program) and not any(step.is_opaque_call for step in program.effectful_steps)
+
+
+def is_sole_function(program: Program) -> bool:
+    """Returns whether a function is a kernel that calls nothing, so that all its instructions and paths are known."""
+    return program.is_kernel and len(program.functions) == 1 and is_self_contained(program)

@@ -8,6 +8,7 @@ Source: PTX ISA, "Special Registers", "Predicated Execution"; Coutinho et al., "
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from ptxkit.analysis.abstract_interpretation.returning_calls import ReturningCalls, has_known_paths
@@ -43,10 +44,23 @@ class UniformExecution:
         """Returns whether all threads of a cluster execute a step equally often, each time with the same operand."""
         return self._is_equal(step, operand, _EQUAL_IN_CLUSTER)
 
-    def _is_equal(self, step: Step, operand: Operand | None, registers: tuple[str, ...]) -> bool:
+    def in_role(self, step: Step, settled: Callable[[Step], bool]) -> bool:
+        """Returns whether all threads of a role execute a step equally often.
+
+        settled: whether the guard of a step has the same value in all threads of the role.
+        """
+        return self._is_equal(step, None, _EQUAL_IN_CTA, settled)
+
+    def _is_equal(
+        self,
+        step: Step,
+        operand: Operand | None,
+        registers: tuple[str, ...],
+        settled: Callable[[Step], bool] | None = None,
+    ) -> bool:
         if not self._is_applicable or not self._program.contains(step):
             return False
-        return all(_is_one_of(leaf, registers) for leaf in self._inputs.dependence_sources(step, operand))
+        return all(_is_one_of(leaf, registers) for leaf in self._inputs.dependence_sources(step, operand, settled))
 
     @cached_property
     def _is_applicable(self) -> bool:

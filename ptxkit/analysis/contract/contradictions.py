@@ -61,7 +61,7 @@ def find_contradictions(kernel: KernelFacts) -> Iterator[Contradiction]:
     demands = sorted(_demands_of(kernel.program), key=lambda each: (each.site.index, each.step.index))
     for first, second in combinations(demands, 2):
         is_new = second.step not in reported and first.step is not second.step
-        if is_new and _contradict(first.wanted, second.wanted):
+        if is_new and contradict(first.wanted, second.wanted):
             is_certain = all(each.is_proven and certain.is_certain(each.step) for each in (first, second))
             if is_certain or _may_follow(kernel.program, first, second):
                 reported.add(second.step)
@@ -98,7 +98,8 @@ def _always_follows(program: Program, first: Step, second: Step) -> bool:
     return is_executed and program.analysis(ControlFlowGraph).dominates(first, second)
 
 
-def _contradict(first: Requirement, second: Requirement) -> bool:
+def contradict(first: Requirement, second: Requirement) -> bool:
+    """Returns whether no value of a parameter satisfies both of two requirements."""
     if first.parameter != second.parameter:
         return False
     match first, second:

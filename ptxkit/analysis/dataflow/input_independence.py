@@ -8,7 +8,7 @@ among them, however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
@@ -124,8 +124,13 @@ class InputIndependence:
         names = {leaf.name for leaf in self.dependence.sources_of(step, operand) if leaf.kind == "variable"}
         return names.pop() if len(names) == 1 else None
 
-    def dependence_sources(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
-        """Returns the sources that decide the value of an operand, and whether its step is executed."""
+    def dependence_sources(
+        self, step: Step, operand: Operand | None, settled: Callable[[Step], bool] | None = None
+    ) -> frozenset[DependenceSource]:
+        """Returns the sources that decide the value of an operand, and whether its step is executed.
+
+        settled: whether the guard of a step does not count.
+        """
         found: set[DependenceSource] = set()
         registers = Worklist[str](())
         passed: set[int] = set()
@@ -136,6 +141,8 @@ class InputIndependence:
 
         def come_to(place: Step) -> None:
             for deciding, own in self.deciding_operands(place, passed):
+                if own is None and settled is not None and settled(deciding):
+                    continue
                 note(self.dependence.operand_dependences(deciding, own))
                 registers.add(guard_registers(deciding))
 

@@ -34,10 +34,23 @@ NEEDS = TextTemplate("it depends on the launch, which needs: {needs}")
 NEED_MULTIPLE = TextTemplate("parameter {subject} multiple of {amount}")
 NEED_SPACE = TextTemplate("parameter {subject} an address in .{space}")
 NEED_BYTES = TextTemplate("`{subject}` of at least {amount} bytes")
+NEED_BLOCK_MULTIPLE = TextTemplate("blocks with {subject} a multiple of {amount}")
+NEED_LEAST = TextTemplate("blocks with {subject} of at least {amount}")
+NEED_EXTENT = TextTemplate("blocks with {subject} of {amount}")
 UNIFORM = TextTemplate("uniform: nothing that differs between the threads of a CTA decides whether it is executed")
+UNIFORM_IN_ROLE = TextTemplate(
+    "uniform: nothing that differs between the threads of a role decides whether it is executed"
+)
 ALL_LANES = TextTemplate("range: the mask has all lanes")
 ONE_CTA_GROUP = TextTemplate("all instructions of the kernel have the same group of CTAs, {count}")
 APART = TextTemplate("apart: no instruction that could conflict with it accesses the same bytes")
 OWN_CTA = TextTemplate("base: on each path, it is in the shared memory of the executing CTA")
 SEPARATE_CTAS = TextTemplate("no instruction of the kernel accesses the shared memory of another CTA")
 MAP_OF_HOST = TextTemplate("base: on each path, it is a parameter or a constant, which no kernel writes")
+NO_FLAG = TextTemplate(
+    "no loop of the kernel ends because of what it loads, so that no thread waits for a flag in memory"
+)
+NO_SELECTION = TextTemplate("the kernel uses no result of an atomic on global memory, and reads it only weakly")
+NO_CONTRADICTION = TextTemplate("no instruction of the kernel needs another value of an argument")
+INITIALIZED = TextTemplate("one thread initializes it at {lines}, and a barrier of all threads, or nothing, is between")
+INITIALIZED_ONCE = TextTemplate("only one thread executes it, and no initialization of a valid mbarrier follows")
