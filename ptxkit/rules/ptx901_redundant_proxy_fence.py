@@ -3,8 +3,9 @@
 What it does
     Finds a `fence.proxy.async` for shared memory that no access through the generic proxy precedes, or no access
     through the async proxy follows, in any order of the threads, or the kernel has no accesses through one of the
-    proxies; or another such fence comes before it on each path, without a generic access of any thread between. An
-    `mbarrier.init` needs no such fence: copies signal their mbarrier through the generic proxy.
+    proxies; or another such fence comes before it on each path, without a generic access of any thread between, or
+    after it, without an async access between. An `mbarrier.init` needs no such fence: copies signal their mbarrier
+    through the generic proxy.
 
 Why it matters
     A fence delays its thread until earlier accesses are complete. A redundant one also hides which fence is required.
@@ -40,6 +41,7 @@ from ptxkit.analysis.memory.no_op_sync import (
     is_shared_only_fence,
 )
 from ptxkit.analysis.memory.redundant_fences import find_redundant_proxy_fences
+from ptxkit.analysis.memory.redundant_sync import find_redundant_sync
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.rules.model import Finding, Observation, Rule
@@ -57,8 +59,12 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
         if fence not in useful:
             yield Observation((fence, None), 0, True, _finding(fence, ptx9xx.FENCE_ORDERS_NOTHING()))
     others = [fence for fence in find_shared_proxy_fences(kernel) if fence not in fences or fence in useful]
-    for fence in find_redundant_proxy_fences(kernel.program, others):
-        yield Observation((fence, None), 0, True, _finding(fence, ptx9xx.FENCED_BEFORE()))
+    # PTX903 reports repeated fences. Under `strict`, the threads that write execute the fence.
+    known = [each.redundant for each in find_redundant_sync(kernel)]
+    is_strict = kernel.policy == "strict"
+    for fence, is_late in find_redundant_proxy_fences(kernel.program, others, known, only_earlier=is_strict):
+        message = ptx9xx.FENCED_BEFORE() if is_late else ptx9xx.FENCED_AFTER()
+        yield Observation((fence, None), 0, True, _finding(fence, message))
 
 
 def _find_useful_fences(kernel: KernelFacts, fences: list[Step]) -> set[Step]:

@@ -404,10 +404,27 @@ fence.proxy.async.shared::cta; bar.sync 0;
     Case(
         "copies that complete after a fence need another one",
         f"""{COPY} cp.async.commit_group;
-fence.proxy.async.shared::cta;
+fence.proxy.async.shared::cta; //~ PTX901
 cp.async.wait_group 0; fence.proxy.async.shared::cta; bar.sync 0;
 {STORE}""",
         notes=True,
+    ),
+    *(
+        Case(
+            f"a proxy fence before {what}",
+            f"""st.shared.u32 [%r4], %r1;
+fence.proxy.async.shared::cta;{first}
+{between} fence.proxy.async.shared::cta;{second}
+bar.sync 0; {STORE}""",
+            policy=policy,
+            notes=True,
+        )
+        for what, between, policy, first, second in (
+            ("a barrier and another fence orders nothing", "bar.sync 0;", "isa", " //~ PTX901", ""),
+            ("a barrier is that of the writers", "bar.sync 0;", "strict", "", " //~ PTX901"),
+            ("an async access is needed", f"bar.sync 0; {STORE} bar.sync 0; st.shared.u32 [%r4], %r6;", "isa", "", ""),
+            ("a fence of memory is needed", "fence.acq_rel.gpu;", "isa", "", " //~ PTX901"),
+        )
     ),
     Case(
         "copies are tracked twice before the thread arrives",

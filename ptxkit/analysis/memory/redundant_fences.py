@@ -1,15 +1,16 @@
-"""Finds proxy fences without effect, on all paths of a kernel: earlier fences have ordered all accesses before them.
+"""Finds proxy fences without effect, on all paths of a kernel: other fences order all accesses that they order.
 
 A fence between the generic and the async proxy is necessary only for generic accesses that are not followed by another
-such fence: those of the executing thread, and those of other threads of which it learns by synchronization. All threads
-come to a common barrier on the same paths, so that a search backwards can pass it; any other synchronization ends it.
+such fence: those of the executing thread, and those of other threads of which it learns by synchronization. It is
+necessary only for async accesses that no other such fence precedes. All threads come to a common barrier, and leave it,
+on the same paths, so that a search can pass it; any other synchronization ends the search.
 
 Source: PTX ISA, "Async Proxy", "membar / fence".
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
@@ -23,7 +24,10 @@ from ptxkit.isa.effects import (
     Control,
     Effect,
     Grid,
+    MbarrierArrive,
+    MbarrierTrack,
     MbarrierWait,
+    MemoryFence,
     ProxyFence,
     WaitGroup,
 )
@@ -31,46 +35,56 @@ from ptxkit.isa.effects import (
 _PRIVATE_SPACES = ("const", "local", "param")
 
 
-def find_redundant_proxy_fences(program: Program, fences: Iterable[Step]) -> Iterator[Step]:
-    """Yields those of some fences between the generic and the async proxy that could all be removed together."""
-    removed: set[Step] = set()
+def find_redundant_proxy_fences(
+    program: Program, fences: Iterable[Step], known: Collection[Step] = (), *, only_earlier: bool = False
+) -> Iterator[tuple[Step, bool]]:
+    """Yields those of some fences between the generic and the async proxy that could all be removed together.
+
+    Each is yielded with whether earlier fences order the same accesses; otherwise, later ones do. known: fences that
+    are redundant for another reason. only_earlier: whether no later fences count.
+    """
+    removed = set(known)
     if not is_self_contained(program):
         return
     for fence in fences:
-        if program.contains(fence) and _is_needless(program, fence, removed):
-            removed.add(fence)
-            yield fence
+        if program.contains(fence) and fence not in removed:
+            is_late = _is_needless(program, fence, removed, forward=False)
+            if is_late or (not only_earlier and _is_needless(program, fence, removed, forward=True)):
+                removed.add(fence)
+                yield fence, is_late
 
 
-def _is_needless(program: Program, fence: Step, removed: Collection[Step]) -> bool:
-    """Returns whether each path to a fence comes from another one, or from the entry, without a generic access."""
+def _is_needless(program: Program, fence: Step, removed: Collection[Step], *, forward: bool) -> bool:
+    """Returns whether each path to a fence comes from another one, or from the entry, without a generic access.
+
+    forward: whether instead each path leads to another fence, or an exit, without an async access.
+    """
     flow, common = program.analysis(ControlFlowGraph), program.analysis(CommonBarriers).steps
     own = _async_fence(fence)
     if own is None:
         return False
 
-    def is_ordered(steps: Iterable[Step]) -> bool | None:
-        """Returns whether steps end a path backwards: True before a fence, False before an access, None if not."""
-        for step in steps:
+    def is_ordered(steps: Sequence[Step]) -> bool | None:
+        """Returns whether steps end a path: True at another fence, False at an access, None if they do not."""
+        for step in steps if forward else reversed(steps):
             if step is fence or step in removed or step in common:
                 continue
             other = _async_fence(step)
             if other is not None and step.instruction.guard is None and _covers(other, own):
                 return True
-            if any(_may_need_fence(program, effect, own) for effect in step.effects):
+            if any(_may_use_later(e) if forward else _may_need_fence(program, e, own) for e in step.effects):
                 return False
         return None
 
     block = flow.block_of(fence)
-    before = [step for step in flow.steps_of_block(block) if step.index < fence.index]
-    verdict = is_ordered(reversed(before))
-    blocks = Worklist(() if verdict else flow.predecessors[block])
-    for each in blocks if verdict is not False else ():
-        verdict = is_ordered(reversed(flow.steps_of_block(each)))
-        if verdict is None:
-            blocks.add(flow.predecessors[each])
-        elif not verdict:
+    verdict = is_ordered([step for step in flow.steps_of_block(block) if (step.index > fence.index) is forward])
+    following = flow.successors if forward else flow.predecessors
+    blocks = Worklist(() if verdict is not None else following[block])
+    for each in blocks:
+        verdict = is_ordered(flow.steps_of_block(each))
+        if verdict is False:
             return False
+        blocks.add(() if verdict else following[each])
     return verdict is not False
 
 
@@ -104,3 +118,16 @@ def _may_need_fence(program: Program, effect: Effect, fence: ProxyFence) -> bool
         case Control(kind=kind):
             return kind == "call"
     return isinstance(effect, Cancellation | Grid | MbarrierWait)
+
+
+def _may_use_later(effect: Effect) -> bool:
+    """Returns whether an effect may access memory through the async proxy, or let another thread do so."""
+    match effect:
+        case Access(proxy=proxy, order=order, space=space, kind=kind):
+            is_private = space.partition("::")[0] in _PRIVATE_SPACES
+            return proxy == "async" or not (is_private or (order == "weak" and kind != "update"))
+        case Barrier(order=order):
+            return order != "relaxed"
+        case Control(kind=kind):
+            return kind == "call"
+    return isinstance(effect, Cancellation | Grid | MbarrierArrive | MbarrierTrack | MemoryFence)

@@ -16,6 +16,9 @@ FENCE_ORDERS_NOTHING = MessageTemplate(
 FENCED_BEFORE = MessageTemplate(
     REDUNDANT_PROXY_FENCE, "this fence orders nothing: earlier fences follow all generic accesses before it"
 )
+FENCED_AFTER = MessageTemplate(
+    REDUNDANT_PROXY_FENCE, "this fence orders nothing: later fences precede all async accesses after it"
+)
 REMOVE_FENCE = MessageTemplate(REDUNDANT_PROXY_FENCE, "remove it")
 
 EMPTY_WAIT = DiagnosticCode(
