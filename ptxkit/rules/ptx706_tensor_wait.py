@@ -60,14 +60,11 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
     used = _shared_registers(facts) if uses else frozenset()
     moves = [use for use in uses if use.completion in _WAITS]
+    stores = [use for use in moves if use.is_write]
     pairs = TmemPairBudget(facts)
     for use in uses if moves else ():
-        for earlier in writes_before(use, moves, facts.budget):
-            if (
-                not (use.is_write or earlier.is_write)
-                or not _share_lanes(earlier, use)
-                or _execute_together(earlier, use)
-            ):
+        for earlier in writes_before(use, moves if use.is_write else stores, facts.budget):
+            if not _share_lanes(earlier, use) or _execute_together(earlier, use):
                 continue
             if pairs.allow(earlier, use):
                 kept = _is_satisfied(facts, earlier, use)

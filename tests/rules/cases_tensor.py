@@ -344,4 +344,19 @@ REGISTERS = (
     ),
 )
 
-CASES = (*ALLOCATION, *COMPLETION, *HAND_OVERS, *MOVES, *CUT, *REGISTERS)
+_MANY_LOADS = "\n".join(
+    f"tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%r{20 + number % 8}}}, [%r12 + {number % 32}]; {_LOADED} {_OUT}"
+    for number in range(512)
+)
+
+#: So many loads that it is too expensive to compare each with all others.
+MANY = (
+    _case("each of many loads has a wait", f"{_MANY_LOADS}\n{_LEAVE}"),
+    _case(
+        "one store after many loads waits for the last of them",
+        f"{_MANY_LOADS}\n{_LOAD.replace('%r20', '%r30')} //= load\n{_STORE} //! PTX706 load\n"
+        f"{_LOADED} {_STORED} {_LEAVE}",
+    ),
+)
+
+CASES = (*ALLOCATION, *COMPLETION, *HAND_OVERS, *MOVES, *CUT, *REGISTERS, *MANY)
