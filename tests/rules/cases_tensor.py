@@ -243,6 +243,11 @@ MOVES = (
         f"add.u32 %r15, %r12, 2097152;\n{_LOAD.replace('%r12', '%r15')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
     ),
     _case(
+        "a register of an address that held an argument before",
+        "ld.param.u32 %r15, [n]; st.global.u32 [%rd2], %r15; add.u32 %r15, %r12, 2097152;\n"
+        f"{_LOAD.replace('%r12', '%r15')} //! PTX707\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
         "one wrong offset of a warp is one finding with two locations",
         f"{_LOAD.replace('%r12', '%r10')} //! PTX707\n{_LOADED} {_OUT}\n"
         f"{_LOAD.replace('%r12', '%r10+1')} {_LOADED} {_LEAVE}",

@@ -7,9 +7,10 @@ launch, so that it counts as memory, also where the variable has an initial valu
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from functools import cached_property
 
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.dataflow.param_variables import param_variable, param_variable_writes
 from ptxkit.analysis.dataflow.pointer_params import location_of, parameter_locations
@@ -100,6 +101,23 @@ class Dependence:
             inputs, own = self.direct_dependences(register)
             found |= own
             registers.add(inputs)
+        return frozenset(found)
+
+    def sources_reaching(self, program: Program, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
+        """Returns the leaves of `sources_of` on the paths to a step: only assignments count that reach their uses."""
+        first, leaves = self.operand_dependences(step, operand)
+        reaching, found = program.analysis(ReachingDefinitions), set(leaves)
+        uses = Worklist((step, register) for register in first)
+        for user, register in uses:
+            values: list[tuple[Step, tuple[Set[str], Set[DependenceSource]]]] = [
+                (each, self._value_dependences(each, effect))
+                for each in reaching.definitions_reaching(user, register)
+                for effect in each.effects
+                if isinstance(effect, Value) and register in _result_registers(each, effect)
+            ]
+            for definition, (inputs, own) in values or [(user, self.direct_dependences(register))]:
+                found |= own
+                uses.add((definition, each) for each in inputs)
         return frozenset(found)
 
     def may_share_buffer(self, first: tuple[Step, Operand | None], second: tuple[Step, Operand | None]) -> bool:
@@ -237,30 +255,14 @@ class Dependence:
                 self._bit_inspections[variable] |= self._inputs[variable]
 
     def _define(self, step: Step, effect: Value) -> None:
-        registers = [step.scope.register_name(name) for name in _names(step.operand(effect.result))]
-        leaves: set[DependenceSource] = set()
-        inputs: set[str] = set()
+        registers = _result_registers(step, effect)
+        inputs, leaves = self._value_dependences(step, effect)
         calls = list(_calls(effect.value))
-        leaves.update(_LEAVES[call.function] for call in calls if call.function in _LEAVES)
-        copied = self._forwarded_loads.get(step)
-        if copied is not None:
-            inputs.update(self._input(step, copied.text, leaves))
-        is_load = copied is None and any(call.function == "load" for call in calls)
-        loads = is_load and not self._loads_parameter(step)
-        if loads:
-            leaves.add(DependenceSource("memory"))  # the address does not determine the loaded value
-        for role in roles_in(effect.value) if copied is None and not loads else ():
-            operand = step.operand(role)
-            part = self._part_of_parameter(step, operand)
-            if part is not None:
-                leaves.add(part)
-                continue
-            for name in _names(operand):
-                inputs.update(self._input(step, name, leaves))
+        is_load = self._forwarded_loads.get(step) is None and any(call.function == "load" for call in calls)
         for register in registers:
             self._inputs[register] |= inputs
             self._sources[register] |= leaves
-            if loads:
+            if is_load and not self._loads_parameter(step):
                 self._registers_from_memory.add(register)
             if is_load and not self._loads_param_variable(step):
                 self._loaded_registers.add(register)
@@ -270,6 +272,29 @@ class Dependence:
                 self._predicates.add(register)
             if any(call.function in _INSPECTS_BITS for call in calls):
                 self._bit_inspections[register] |= inputs
+
+    def _value_dependences(self, step: Step, effect: Value) -> tuple[Set[str], Set[DependenceSource]]:
+        """Returns the registers and leaves that a value of a step reads."""
+        leaves: set[DependenceSource] = set()
+        inputs: set[str] = set()
+        calls = list(_calls(effect.value))
+        leaves.update(_LEAVES[call.function] for call in calls if call.function in _LEAVES)
+        copied = self._forwarded_loads.get(step)
+        if copied is not None:
+            inputs.update(self._input(step, copied.text, leaves))
+            return inputs, leaves
+        if any(call.function == "load" for call in calls) and not self._loads_parameter(step):
+            leaves.add(DependenceSource("memory"))  # the address does not determine the loaded value
+            return inputs, leaves
+        for role in roles_in(effect.value):
+            operand = step.operand(role)
+            part = self._part_of_parameter(step, operand)
+            if part is not None:
+                leaves.add(part)
+                continue
+            for name in _names(operand):
+                inputs.update(self._input(step, name, leaves))
+        return inputs, leaves
 
     def _loads_parameter(self, step: Step) -> bool:
         return any(
@@ -317,6 +342,10 @@ def _dependence_of_callee(program: Program, call: Step) -> Dependence | None:
     # The callees of a callee are not followed, because they may call each other.
     is_known = callee is not None and program.is_kernel and callee.is_fully_matched
     return callee.analysis(Dependence) if callee is not None and is_known else None
+
+
+def _result_registers(step: Step, effect: Value) -> list[str]:
+    return [step.scope.register_name(name) for name in _names(step.operand(effect.result))]
 
 
 def _register_operands(step: Step) -> set[str]:

@@ -164,7 +164,7 @@ def may_be_absolute(program: Program, use: TmemUse) -> bool:
     function, step = program.function_of(use.event.step), use.event.step
     operand = step.operand(use.access.address) if use.access is not None else None
     given = ("unknown", "parameter") if function.is_kernel else ("unknown",)
-    return any(leaf.kind in given for leaf in function.analysis(Dependence).sources_of(step, operand))
+    return any(leaf.kind in given for leaf in function.analysis(Dependence).sources_reaching(function, step, operand))
 
 
 def share_columns(first: TmemUse, second: TmemUse) -> bool:
