@@ -1,14 +1,15 @@
 """Analyzes kernels without a declared cluster size at the usual sizes.
 
-What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. A question that
-is decided as correct at the sizes without other violations holds on the condition that the cluster has such a size.
-Everything else remains a question, which names the sizes that are wrong or correct.
+What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. Where the block
+size is not declared either, what depends on the number of threads remains a question. A question that is decided as
+correct at the sizes without other violations holds on the condition that the cluster has such a size. Everything else
+remains a question, which names the sizes that are wrong or correct.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts
@@ -40,7 +41,10 @@ class ClusterSizeTrials:
             return
         tried = self._try_sizes(judge, kernel, [rule for rule in rules if not rule.on_request])
         if tried:
-            _merge(judge, {(item.code, item.span): item for item in asked}, tried)
+            launch = kernel.explorer.launch
+            is_declared = launch.is_exact or launch.is_limit
+            open_codes = frozenset(rule.code for rule in rules if rule.compares_all_threads and not is_declared)
+            _merge(judge, {(item.code, item.span): item for item in asked}, tried, open_codes)
 
     def _try_sizes(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> list[_Trial]:
         """Returns the trials up to the first without new findings; empty if the budget is insufficient.
@@ -79,9 +83,15 @@ class _Trial:
     undecided: Sequence[Undecided]
 
 
-def _merge(judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: Sequence[_Trial]) -> None:
-    """Replaces the questions by what the trials decide, and adds the questions that only known sizes have."""
-    always = set.intersection(*(set(trial.wrong) for trial in trials))
+def _merge(
+    judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: Sequence[_Trial], open_codes: Collection[str]
+) -> None:
+    """Replaces the questions by what the trials decide, and adds the questions that only known sizes have.
+
+    open_codes: the rules whose questions remain, whatever the size of the cluster, because the size of the block is not
+    known either, and they count what all threads do.
+    """
+    always = {place for place in set.intersection(*(set(each.wrong) for each in trials)) if place[0] not in open_codes}
     warned = {id(item): item for place, item in trials[-1].wrong.items() if place in always}
     sizes = [trial.size for trial in trials]
     judge.diagnostics.extend(_as_warning(item, sizes) for item in warned.values())

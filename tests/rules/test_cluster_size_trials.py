@@ -75,6 +75,15 @@ def test_a_fault_at_every_size_is_a_warning_that_names_the_sizes(text: str) -> N
     assert found.notes[-1].endswith("this holds if the size is 1, 2 or 4")
 
 
+@pytest.mark.parametrize("block", ["", ".reqntid 128\n", ".reqntid 512\n"])
+def test_a_fault_remains_a_question_if_threads_of_a_larger_block_may_arrive(block: str) -> None:
+    """Thread 300 issues the copy."""
+    issuer = ("  @%p1 bra WAITING;\n", "  setp.ne.u32 %p1, %r1, 300;\n  @%p1 bra WAITING;\n")
+    verdict = lint(replace_once((".reqntid 128\n", block), issuer, ("tile[4096]", "tile[65536]")))
+    assert [each.severity for each in verdict.diagnostics] == ([Severity.WARNING] if "128" in block else [])
+    assert ("cluster size unknown; wrong if it is 1, 2 or 4" in reasons(verdict)) is not bool(block)
+
+
 def test_a_kernel_that_is_correct_with_one_cta_remains_a_question_that_states_it() -> None:
     verdict = lint(COPY)
     assert verdict.diagnostics == ()
