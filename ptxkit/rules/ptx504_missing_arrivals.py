@@ -5,7 +5,8 @@ What it does
     finds a wait that never ends: its phase needs more arrivals than the threads make before all of them wait or have
     exited. If threads wait for each other in a cycle that would be resolved by starting one wait with the other parity,
     that wait is named: in a ring whose producer and consumers start with parity 0, it is the producer's wait. If
-    another thread would arrive, but is itself blocked before, both of these lines are named.
+    another thread would arrive, but is itself blocked before, both of these lines are named. Also finds a wait with a
+    token that no arrival returned: nothing assigns its register before the wait.
 
 Why it matters
     The kernel hangs.
@@ -34,6 +35,7 @@ from operator import is_not
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.missing_tokens import find_missing_tokens
 from ptxkit.analysis.sync.mbarrier_location import location_of, locations_of
 from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.phase_fault_localization import (
@@ -70,7 +72,12 @@ from ptxkit.rules.sync_evidence import (
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each wait: those that succeed satisfy the rule, and those that block whatever the cause do not."""
-    yield from ask_without_schedule(kernel, MbarrierWait)
+    without_token = list(find_missing_tokens(kernel))
+    for number, step, is_certain in without_token:
+        finding = Finding(step, ptx5xx.TOKEN_OF_NO_ARRIVAL(), help=ptx5xx.KEEP_TOKEN())
+        yield Observation((step, None), number, is_certain, finding)
+    if not without_token:
+        yield from ask_without_schedule(kernel, MbarrierWait)
     located = [facts.simulation.fault for facts in kernel.scenarios]
     judge = partial(_find_deadlocks, located)
     for number, facts in enumerate(kernel.scenarios):

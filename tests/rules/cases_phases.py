@@ -421,6 +421,20 @@ TOKENS = (
         "a wait with the token of an earlier phase",
         _BY_TOKENS.format(token="%rd10", store="//= store", read="//! PTX621 store"),
     ),
+    Case(
+        "a wait with a token that no arrival returned",
+        f"""{init(128)}
+{ARRIVE}
+wait: mbarrier.try_wait.shared::cta.b64 %p3, [%r5], %rd11; //! PTX504
+@!%p3 bra wait;""",
+    ),
+    Case(
+        "a wait with a token of one of two paths",
+        f"""{init(128)}
+@%p1 bra first; mbarrier.arrive.shared::cta.b64 %rd11, [%r5]; bra wait;
+first: mbarrier.arrive.shared::cta.b64 %rd11, [%r5];
+wait: mbarrier.try_wait.shared::cta.b64 %p3, [%r5], %rd11; @!%p3 bra wait;""",
+    ),
     Case("a wait with the token of the last arrival", _BY_TOKENS.format(token="%rd11", store="", read="")),
 )
 

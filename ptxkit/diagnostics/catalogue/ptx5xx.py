@@ -203,6 +203,10 @@ SOME_ARRIVALS_ARE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "{arrived} of its
 WAIT_FOR_INCOMPLETE_PHASE = MessageTemplate(
     MBARRIER_MISSING_ARRIVALS, "waits{where} for a phase that never ends: {arrivals} made in phase {phase}"
 )
+TOKEN_OF_NO_ARRIVAL = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "waits for the phase of a token that no arrival returned: nothing assigns its register"
+)
+KEEP_TOKEN = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "wait with the result of an arrival at the same mbarrier")
 CORRECT_INIT_COUNT = MessageTemplate(
     MBARRIER_MISSING_ARRIVALS,
     "make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as the count requires",
