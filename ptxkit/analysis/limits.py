@@ -354,3 +354,15 @@ MAX_CONDITIONS = 8
 
 MAX_REFINED_DEPTH = 24
 """The maximum depth of the expressions that conditions restrict."""
+
+MAX_CTA_STATES = 1500
+"""The maximum number of positions with different values in which the threads of a CTA may be, for one kernel."""
+
+MAX_CTA_STATE_VISITS = 20_000
+"""The maximum number of these states for all approximations of one kernel together."""
+
+MAX_MERGE_VALUES = 40
+"""The maximum number of values of one register at one merge of the control flow; beyond, they are approximated."""
+
+MAX_INTERVAL_UNITS = 1_500_000
+"""The maximum number of accesses of single threads to units of shared memory that are compared in one kernel."""

@@ -14,17 +14,18 @@ from itertools import product
 from math import prod
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, AbstractValue, Alternative
+from ptxkit.analysis.abstract_interpretation.accessed_bytes import is_certain, largest_size
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.symexec.check_address_space import OWN_CTA_SPACES, address_operands
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.check_generic_window import allowed_windows
-from ptxkit.analysis.symexec.check_operands import constant_of, cta_masks, numbers_with_limits, required_alignment
+from ptxkit.analysis.symexec.check_operands import cta_masks, numbers_with_limits, required_alignment
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.diagnostics.obligation import LaunchNeed
 from ptxkit.isa.constant_folding import fold_constants
 from ptxkit.isa.effects import Home
-from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole, roles_in
+from ptxkit.isa.expressions import ConstantExpr, Expression, roles_in
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.limits import MAX_CHECKED_NUMBERS
@@ -126,7 +127,7 @@ def prove_bounds(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds |
     """Proves for PTX207 that an access is inside the variable from which its address is derived."""
     step, match = site.step, site.step.match
     sizes = [size for role, _, size in accessed_ranges(match) if role == site.subject] if match is not None else []
-    size = largest_size(proofs, step, sizes[0]) if sizes else None
+    size = largest_size(proofs.values, step, sizes[0]) if sizes else None
     if size is None:
         return None
     value = _value(proofs, site)
@@ -135,15 +136,6 @@ def prove_bounds(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds |
         return remaining
     words = obligation_words.INSIDE(ranges="; ".join(dict.fromkeys(_range_words(each, size) for each in value)))
     return Evidence("range", words, proofs.values.sources_of(step, step.operand(site.subject)))
-
-
-def largest_size(proofs: FunctionProofs, step: Step, size: Expression | None) -> int | None:
-    """Returns the largest number of bytes of an access; None if it is unknown."""
-    constant = constant_of(step, size)
-    if constant is not None or not isinstance(size, OperandRole):
-        return constant
-    value = proofs.values.value_at(step, step.operand(size.name))
-    return value[0].offset.unsigned[1] if len(value) == 1 and value[0].base is None else None
 
 
 def _check_bounds(each: Alternative, size: int) -> _Verdict:
@@ -301,18 +293,6 @@ def _need_space(each: Alternative, space: str) -> LaunchNeeds:
 def _is_global(each: Alternative, space: str) -> bool:
     """Returns whether an address is in the window of `.global`, where generic and global addresses are equal."""
     return space == "global" and each.base is not None and each.base.space == "global"
-
-
-def is_certain(each: Alternative) -> bool:
-    """Returns whether an address certainly is its base plus an integer: any other address may contribute to it.
-
-    An address inside its variable is one of it, whatever contributes to it.
-    """
-    if not each.is_opaque:
-        return True
-    low, high = each.known_offsets
-    variable = each.base.variable if each.base is not None else None
-    return variable is not None and variable.fixed_size is not None and 0 <= low <= high <= variable.fixed_size
 
 
 def _address_form(site: Site) -> OperandForm | None:

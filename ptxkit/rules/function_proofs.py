@@ -12,6 +12,7 @@ from ptxkit.analysis.abstract_interpretation.role_execution import RoleExecution
 from ptxkit.analysis.abstract_interpretation.thread_roles import ThreadRoles
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.intervals.interval_proofs import IntervalProofs
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
 
@@ -56,6 +57,11 @@ class FunctionProofs:
         if make not in self._made:
             self._made[make] = make(self)
         return cast("Found", self._made[make])
+
+    @cached_property
+    def intervals(self) -> IntervalProofs:
+        """The order of accesses to shared memory by barriers of all threads."""
+        return IntervalProofs(self.program, self.values, UniformExecution(self.program, after_exits=True))
 
     def registers(self, group: str) -> AsyncRegisterProofs:
         """Returns the proofs that registers are not used while operations of a group may use them."""

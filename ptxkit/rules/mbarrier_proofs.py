@@ -14,18 +14,17 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeAlias
 
+from ptxkit.analysis.abstract_interpretation.accessed_bytes import is_certain, variable_key
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.abstract_interpretation.thread_roles import Roles
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_MBARRIER_ADDRESSES
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit, MbarrierInvalidate, MemoryFence
-from ptxkit.rules.address_proofs import is_certain
 from ptxkit.rules.execution_proofs import cluster_barriers, needs_of_row, whole_barriers
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import STEP_LINES, Evidence, LaunchNeeds
 from ptxkit.rules.obligation_sites import Site, subject_of
-from ptxkit.rules.partner_proofs import variable_key
 from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
 
 _Place: TypeAlias = tuple[object, int]

@@ -27,7 +27,7 @@ from ptxkit.syntax.printer import print_operand
 class ObligationJudge:
     """The verdicts on the obligations of one kernel.
 
-    builder: what the rules found in it. kernel: None if the kernel was not executed.
+    builder: what the rules found in it. kernel: None if the kernel was not executed. proofs: those of its functions.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class ObligationJudge:
     ) -> None:
         self._source, self._program, self._policy, self._builder = source, program, policy, builder
         self._coverage = ExecutionCoverage(kernel) if kernel is not None else None
-        self._proofs = [(each.steps, FunctionProofs(each)) for each in program.functions]
+        self.proofs = [FunctionProofs(each) for each in program.functions]
         self._violations: dict[CodeSpan, str] = {}
         for item in builder.diagnostics:
             if item.severity is not Severity.NOTE:
@@ -85,7 +85,7 @@ class ObligationJudge:
 
     def _proofs_about(self, step: Step) -> FunctionProofs:
         """Returns the proofs about the function that contains a step."""
-        return next(proofs for steps, proofs in self._proofs if step.index < len(steps) and steps[step.index] is step)
+        return next(proofs for proofs in self.proofs if proofs.program.contains(step))
 
     def _words(self, evidence: Evidence) -> str:
         """Returns the words of the evidence with the lines of its steps."""

@@ -59,7 +59,7 @@ from ptxkit.rules.model import (
 )
 from ptxkit.rules.obligation_sites import both, is_async, reads_shared, sites_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
-from ptxkit.rules.partner_proofs import proves_apart
+from ptxkit.rules.order_proofs import proves_order
 from ptxkit.syntax.constants import WARP_SIZE
 
 
@@ -196,5 +196,5 @@ RULE = Rule(
     check,
     asynchronous=True,
     sites=sites_of(reads_shared, _ASYNC_WRITE),
-    prove=proves_apart(reads_shared, _ASYNC_WRITE),
+    prove=proves_order(reads_shared, _ASYNC_WRITE),
 )

@@ -77,7 +77,7 @@ from ptxkit.rules.obligation_sites import (
     writes_shared,
 )
 from ptxkit.rules.operation_nouns import operation_noun
-from ptxkit.rules.partner_proofs import proves_apart
+from ptxkit.rules.order_proofs import proves_order
 
 if TYPE_CHECKING:
     from ptxkit.rules.function_proofs import FunctionProofs
@@ -233,7 +233,7 @@ def prove(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
 
 
 _ASYNC_ACCESS = both(may_touch_shared, is_async)
-_prove_unused = proves_apart(writes_shared, _ASYNC_ACCESS)
+_prove_unused = proves_order(writes_shared, _ASYNC_ACCESS)
 
 RULE = Rule(
     ptx3xx.SOURCE_REUSED_IN_FLIGHT,

@@ -36,6 +36,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import both, is_a, sites_of, writes_shared
+from ptxkit.rules.order_proofs import proves_order
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -87,9 +88,12 @@ def _finding(name: str, earlier: AsyncCopy, copy: AsyncCopy) -> Finding:
     )
 
 
+_COPY = both(is_a(Access, completion="cp.async"), writes_shared)
+
 RULE = Rule(
     ptx3xx.OVERLAPPING_COPIES,
     check,
     asynchronous=True,
-    sites=sites_of(both(is_a(Access, completion="cp.async"), writes_shared)),
+    sites=sites_of(_COPY),
+    prove=proves_order(_COPY, _COPY),
 )

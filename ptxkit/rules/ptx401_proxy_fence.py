@@ -49,9 +49,20 @@ from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.diagnostics.catalogue import fix_titles, ptx4xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierWait
-from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
-from ptxkit.rules.obligation_sites import both, is_async_proxy, negation, reads_shared, sites_of, writes_shared
-from ptxkit.rules.partner_proofs import proves_apart
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import (
+    Evidence,
+    Finding,
+    FixCandidate,
+    Observation,
+    OpenObligation,
+    Rule,
+    StepEdit,
+    add_statement,
+)
+from ptxkit.rules.obligation_sites import Site, both, is_async_proxy, negation, reads_shared, sites_of, writes_shared
+from ptxkit.rules.order_proofs import prove_fenced
+from ptxkit.rules.partner_proofs import prove_apart
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
@@ -184,10 +195,18 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
 _ASYNC_READ = both(reads_shared, is_async_proxy)
 _GENERIC_WRITE = both(writes_shared, negation(is_async_proxy))
 
+
+def _prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Proves that the writes of other proxies are of other bytes, or fenced."""
+    return prove_apart(_ASYNC_READ, _GENERIC_WRITE, proofs, site) or prove_fenced(
+        _ASYNC_READ, _GENERIC_WRITE, proofs, site
+    )
+
+
 RULE = Rule(
     ptx4xx.MISSING_PROXY_FENCE,
     check,
     asynchronous=True,
     sites=sites_of(_ASYNC_READ, _GENERIC_WRITE),
-    prove=proves_apart(_ASYNC_READ, _GENERIC_WRITE),
+    prove=_prove,
 )

@@ -56,17 +56,21 @@ from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
-from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import Evidence, Finding, LaunchNeeds, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import (
+    Site,
     either,
     is_global_access,
     may_touch_shared,
+    reads_shared,
     sites_of,
+    subject_of,
     writes_global,
     writes_shared,
 )
 from ptxkit.rules.operation_nouns import operation_noun
-from ptxkit.rules.partner_proofs import prove_no_conflict
+from ptxkit.rules.order_proofs import proves_order
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -244,9 +248,22 @@ def _equal_stores_finding(facts: ScenarioFacts, conflict: Race) -> Finding:
     )
 
 
+_prove_read = proves_order(reads_shared, writes_shared)
+_prove_write = proves_order(writes_shared, may_touch_shared)
+
+
+def _prove(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+    """Proves that no other thread writes the bytes of a read, and that none accesses those of a write.
+
+    It proves nothing of accesses that are of global memory by their form.
+    """
+    is_write = any(writes_shared(each) and subject_of(each) == site.subject for each in site.step.effects)
+    return _prove_write(proofs, site) if is_write else _prove_read(proofs, site)
+
+
 RULE = Rule(
     ptx6xx.SHARED_MEMORY_RACE,
     check,
     sites=sites_of(either(may_touch_shared, is_global_access), either(writes_shared, writes_global)),
-    prove=prove_no_conflict,
+    prove=_prove,
 )

@@ -148,14 +148,14 @@ class RuleRun:
         """Reports as undecided the unproven obligations of the rules whose obligations need a proof."""
         asking = [rule for rule in rules if rule.needs_proof and rule.policy in ("isa", self._policy)]
         asking = [rule for rule in asking if any(rule.sites(kernel.program))]
-        if not asking:
-            return
         from ptxkit.rules.obligation_judge import ObligationJudge
+        from ptxkit.rules.order_questions import ask_unordered
 
         judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
         for rule in asking:  # one judge, so that the rules share its proofs
             steps = list(judge.unproven_steps(rule))
             builder.mark_undecided(rule.code, steps, obligation_words.NOT_COVERED())
+        ask_unordered(builder, judge.proofs[0].intervals, rules)
 
     def _mark_unentered_functions(self, judge: VerdictBuilder, explorer: Explorer) -> None:
         """Reports the asynchronous steps of functions that a kernel may call and no execution of it entered."""

@@ -149,8 +149,9 @@ cvta.global.u64 %rd14, %rd10; selp.b64 %rd14, %rd13, %rd14, %p3; st.u32 [%rd14],
         undecided=("PTX303",),
     ),
     Case(
-        "a store of the thread into the destination of its copy after the wait",
+        "a store into the destination of a copy that only its thread has waited for",
         f"{_DATA} and.b32 %r11, %r10, 12; add.u32 %r11, %r4, %r11; {_COPY_IN} cp.async.wait_group 0; {_STORE}",
+        undecided=("PTX303",),
     ),
     Case(
         "two copies of a group, one of them to an unknown place",

@@ -99,13 +99,13 @@ def test_a_violation_is_not_proven() -> None:
 
 
 def test_silence_about_an_instruction_leaves_it_open() -> None:
-    found = obligations("st.shared.u32 [%r4], %r1;\nbar.sync 0;\nld.shared.u32 %r10, [%r2];", "PTX621")
+    found = obligations("st.shared.u32 [%r4], %r1;\nbar.sync %r6;\nld.shared.u32 %r10, [%r2];", "PTX621")
     assert [each.verdict for each in found] == [ObligationVerdict.OPEN] * 2
     assert found[0].words.startswith("the executions do not cover")
 
 
 def test_an_instruction_that_no_path_leads_to_satisfies_everything() -> None:
-    found = obligations("bra END;\nst.shared.u32 [%r4], %r1;\nEND:", "PTX621")
+    found = obligations("bra END;\nst.shared.u32 [%r4], %r1;\nEND:", "PTX205")
     assert [(each.verdict, each.evidence) for each in found] == [(ObligationVerdict.DISCHARGED, "unreachable")]
 
 

@@ -8,14 +8,16 @@ Source: PTX ISA, "Special Registers", "Predicated Execution"; Coutinho et al., "
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.abstract_interpretation.returning_calls import ReturningCalls, has_known_paths
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.scenario import launch_config_of
+from ptxkit.isa.effects import Access, Control, Effect, Value
 from ptxkit.syntax.tree import Operand
 
 #: The special registers with one value in all threads of a grid.
@@ -32,9 +34,11 @@ class UniformExecution:
     Nothing is uniform in a function that kernels call, or in a kernel with unknown paths or a call that may exit.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, after_exits: bool = False) -> None:
+        """Takes the kernel. after_exits: whether only the threads count that have not left it at its beginning."""
         self._program = program
         self._inputs = InputIndependence(program, launch_config_of(program))
+        self._settled = frozenset(_early_exits(program)).__contains__ if after_exits else None
 
     def in_cta(self, step: Step, operand: Operand | None = None) -> bool:
         """Returns whether all threads of a CTA execute a step equally often, each time with the same operand."""
@@ -60,13 +64,40 @@ class UniformExecution:
     ) -> bool:
         if not self._is_applicable or not self._program.contains(step):
             return False
-        return all(_is_one_of(leaf, registers) for leaf in self._inputs.dependence_sources(step, operand, settled))
+        sources = self._inputs.dependence_sources(step, operand, settled or self._settled)
+        return all(_is_one_of(leaf, registers) for leaf in sources)
 
     @cached_property
     def _is_applicable(self) -> bool:
         calls = ReturningCalls(self._program)
         returns = all(calls.returns(step) for step in self._program.own_effectful_steps)
         return returns and self._program.is_kernel and has_known_paths(self._program)
+
+
+def _early_exits(program: Program) -> Iterator[Step]:
+    """Yields the branches to an exit, with no other effect between, that no access of shared memory may precede.
+
+    A barrier does not wait for threads that have exited.
+    """
+    cfg = program.analysis(ControlFlowGraph)
+    leaving = {block for block in cfg.exit_blocks if all(map(_only_exits, cfg.steps_of_block(block)))}
+    acting = {cfg.block_of(step) for step in program.own_effectful_steps if any(map(_may_order, step.effects))}
+    after = cfg.reachable(acting)
+    for block, following in enumerate(cfg.successors):
+        last = cfg.steps_of_block(block)[-1]
+        exits = block in cfg.exit_blocks or any(each in leaving for each in following)
+        if exits and last.instruction.guard is not None and block not in after:
+            yield last
+
+
+def _only_exits(step: Step) -> bool:
+    return all(isinstance(effect, Value | Control) for effect in step.effects) and step.instruction.guard is None
+
+
+def _may_order(effect: Effect) -> bool:
+    """Returns whether an effect is an access of shared memory, or orders some."""
+    is_elsewhere = isinstance(effect, Access) and effect.space.startswith(("param", "global", "const", "local"))
+    return not is_elsewhere and not isinstance(effect, Value | Control)
 
 
 def _is_one_of(leaf: DependenceSource, registers: tuple[str, ...]) -> bool:

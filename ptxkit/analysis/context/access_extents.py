@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ptxkit.analysis.context.access_sampling import FIRST_EXECUTIONS, LAST_EXECUTIONS
+from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.limits import MAX_ACCESS_BYTES
@@ -21,8 +22,6 @@ from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, is_outside_shared_memory
 from ptxkit.analysis.values.term_ranges import TermRanges
 from ptxkit.isa.effects import Access
-from ptxkit.isa.effects import Value as ValueEffect
-from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression
 from ptxkit.syntax.tree import Operand
 
 #: The state spaces in which an address is not in shared memory.
@@ -102,32 +101,12 @@ class AccessExtents:
 
     def _may_be_generic_shared(self, step: Step, operand: Operand | None) -> bool:
         """Returns whether a generic address may be in shared memory, on any path."""
-        if not self._has_generic_shared_addresses:
+        if not has_generic_shared_addresses(self._explorer.program):
             return False
         if not self._explorer.program.contains(step):
             return True
         spaces = self._explorer.address_spaces.spaces_of(step, operand)
         return not spaces or not spaces <= _OTHER_SPACES
-
-    @cached_property
-    def _has_generic_shared_addresses(self) -> bool:
-        """Whether the kernel, or a function that it calls, makes a generic address of a shared one."""
-        return any(
-            isinstance(effect, ValueEffect) and _makes_generic_shared(effect.value)
-            for code in self._explorer.program.functions
-            for step in code.steps
-            for effect in step.effects
-        )
-
-
-def _makes_generic_shared(value: Expression) -> bool:
-    """Returns whether an expression of the table converts an address in shared memory to a generic one."""
-    if not isinstance(value, CallExpr):
-        return False
-    if value.function == "to_generic":
-        space = value.arguments[0]
-        return not isinstance(space, ConstantExpr) or str(space.value).lstrip(".").startswith("shared")
-    return any(_makes_generic_shared(each) for each in value.arguments)
 
 
 def is_unlocated(event: TraceEvent) -> bool:

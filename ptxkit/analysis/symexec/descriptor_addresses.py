@@ -48,3 +48,19 @@ def far_unit(descriptor: Value, rows: Value, width: Value, transposed: Value) ->
         place = start + across + (_ROWS - 1) * span * UNIT_BYTES
     row = (place >> 7) - base & span - 1
     return place ^ row << 4
+
+
+def matrix_extent(descriptor: Value, rows: Value, width: Value, transposed: Value) -> tuple[int, int] | None:
+    """Returns a range that contains the whole matrix, as the first byte and the end; None where it is unknown.
+
+    A row along k has 32 bytes: two units, or eight rows twice where the matrix is transposed.
+    """
+    far = far_unit(descriptor, rows, width, transposed)
+    if far is None:
+        return None
+    assert isinstance(descriptor, int)
+    start, leading, stride = ((descriptor >> at & 0x3FFF) * UNIT_BYTES for at in (0, 16, 32))
+    span = _SPANS[descriptor >> 61 & 7]
+    pattern = span * UNIT_BYTES
+    along_k = (stride if span > 1 else leading) if transposed else (leading if span == 1 else 0)
+    return start - start % pattern, far - far % pattern + pattern + along_k

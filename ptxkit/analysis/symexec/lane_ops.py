@@ -141,7 +141,7 @@ def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
         tids, exchange, terms = state.tids, state.exchange, state.symbolic_values
 
         def read(index: int) -> Value:
-            other = _source_lane(kind, tids[index], _lane_value(chosen, index), _lane_value(limits, index))
+            other = source_lane(kind, tids[index], _lane_value(chosen, index), _lane_value(limits, index))
             seen = None if other is None else exchange.read(place, other)
             return terms.intern(("shuffle", tids[index] // 32, *place)) if seen is None else seen
 
@@ -154,7 +154,7 @@ def _lane_value(value: object, index: int) -> object:
     return value_of_lane(value, index) if isinstance(value, int | SymbolicValue | LaneValues) else None
 
 
-def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | None:
+def source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | None:
     """Returns the thread from which a lane reads; None where it is not known.
 
     Source: PTX ISA, "shfl.sync".

@@ -10,6 +10,10 @@ READER_MAY_BE_IN_ONE_WARP = MessageTemplate(MISSING_PROXY_FENCE, "block size unk
 READ_MAY_BE_UNFENCED = MessageTemplate(
     MISSING_PROXY_FENCE, "address unknown; the read may be of bytes that were written without a proxy fence"
 )
+NO_FENCE_PROVEN = MessageTemplate(
+    MISSING_PROXY_FENCE,
+    "no proxy fence is proven to be between it and the write at line {1}, which may be of the same bytes",
+)
 NO_PROXY_FENCE_BETWEEN = MessageTemplate(
     MISSING_PROXY_FENCE,
     (

@@ -316,6 +316,10 @@ EXECUTE_IF_GRANTED = MessageTemplate(CANCEL_AFTER_FAILURE, "execute it only wher
 SHARED_MEMORY_RACE = DiagnosticCode(
     "PTX621", "shared-memory-race", sections=("Conflict and Data-races", "Causality Order", "bar, barrier")
 )
+NO_ORDER_PROVEN = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    "no barrier or wait is proven to order it and the access at line {1}, which may be of the same bytes",
+)
 ONLY_FLAG_MAY_ORDER = MessageTemplate(
     SHARED_MEMORY_RACE,
     "only a relaxed or volatile access may order this access and one of another thread to the same bytes",

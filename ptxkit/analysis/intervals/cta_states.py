@@ -1,0 +1,326 @@
+"""The states that the threads of a CTA may be in: positions in the code, with the values at the merges that matter.
+
+An edge leads from a state to each one that may follow. Where a condition is known in all threads, only those that
+satisfy it continue along an edge; where it is not, all of them may. So each execution of each thread, for all arguments
+and data, is a path through the states. At a barrier of all threads, all of them are in the same state, because only
+merges that depend on nothing that differs between the threads keep their values there.
+
+A loop whose number of iterations is unknown has finitely many states only if its values repeat, as the number of the
+current stage does. Other values are replaced by an unknown at each barrier: first by one of which the differences until
+the next barrier are known, and if that is not enough, by one about which nothing is known.
+
+Source: Bardsley et al., "Engineering a Static Verification Tool for GPU Kernels" (barrier intervals).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
+from ptxkit.analysis.abstract_interpretation.value_graph import Merge, ValueNode
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, apply
+from ptxkit.analysis.intervals.thread_values import ThreadValues
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
+from ptxkit.fast_dataclasses import dataclass, field
+
+#: A number of which a replaced value remains known as the remainder, so that the masks of stage numbers apply to it.
+_MODULUS = 8
+
+_Key: TypeAlias = tuple[Hashable, ...]
+
+
+@dataclass(slots=True, eq=False)
+class CtaState:
+    """The code from `first` to before `end` in a block, with the values at merges.
+
+    threads: those that may come here, as a bit mask. following: the states that may come next, each with the threads
+    that may go there. barrier: the step of all threads that ends the state; None if it ends otherwise.
+    """
+
+    block: int
+    first: int
+    end: int
+    values: Mapping[Merge, CtaValue]
+    threads: int = 0
+    following: dict[CtaState, int] = field(default_factory=dict)
+    barrier: Step | None = None
+
+
+class TooManyStatesError(Exception):
+    """The states exceed the limit."""
+
+
+class CtaStates:
+    """The states of one kernel.
+
+    values: how to evaluate registers. barriers: the barriers of all threads, which they execute equally often. wanted:
+    the values that the user of the states evaluates, with the block in which it does.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        cfg: ControlFlowGraph,
+        values: ThreadValues,
+        execution: UniformExecution,
+        barriers: Collection[Step],
+        wanted: Iterable[tuple[int, ValueNode]],
+    ) -> None:
+        self._program, self._cfg, self._values, self._execution = program, cfg, values, execution
+        self._barriers = {step.index for step in barriers}
+        self._all = (1 << values.threads) - 1
+        self._unknown: set[Merge] = set()
+        self._renamed: set[Merge] = set()
+        self._live = self._find_live_merges(wanted)
+        self._uniform = {merge for live in self._live for merge in live if self._is_uniform(merge)}
+        self.states: list[CtaState] = []
+        self._explore()
+
+    @property
+    def roots(self) -> Iterator[CtaState]:
+        """The first state, and those that follow a barrier of all threads."""
+        yield self.states[0]
+        yield from dict.fromkeys(after for state in self.states if state.barrier for after in state.following)
+
+    def reachable(self, root: CtaState) -> list[CtaState]:
+        """Returns the states that may follow one without a barrier of all threads, and that one."""
+        found, waiting = {id(root): root}, [root]
+        while waiting:
+            state = waiting.pop()
+            for after in state.following if state.barrier is None else ():
+                if id(after) not in found:
+                    found[id(after)] = after
+                    waiting.append(after)
+        return list(found.values())
+
+    # Which merges matter where.
+
+    def _find_live_merges(self, wanted: Iterable[tuple[int, ValueNode]]) -> list[tuple[Merge, ...]]:
+        """Returns, for each block, the merges whose values something that may follow depends on."""
+        uses: dict[Merge, set[int]] = defaultdict(set)
+        waiting: list[tuple[int, Merge]] = []
+
+        def use(block: int, node: ValueNode) -> None:
+            for merge in self._values.support_of([node]):
+                if block not in uses[merge]:
+                    uses[merge].add(block)
+                    waiting.append((block, merge))
+
+        for block, node in wanted:
+            use(block, node)
+        expanded: set[Merge] = set()
+        while waiting:
+            _, merge = waiting.pop()
+            if merge not in expanded:
+                expanded.add(merge)
+                for before, source in self._values.graph.sources_of(merge):
+                    if before is not None:
+                        use(before, self._values.resolve(source))
+        live: list[dict[Merge, None]] = [{} for _ in self._cfg.block_starts]
+        for merge in sorted(uses, key=lambda each: (each.block, each.register)):
+            for block in self._blocks_between(merge.block, uses[merge]):
+                live[block][merge] = None
+        return [tuple(each) for each in live]
+
+    def _blocks_between(self, start: int, uses: Iterable[int]) -> Iterator[int]:
+        """Yields the blocks on the paths from a merge to its uses, both included."""
+        seen, waiting = set[int](), list(uses)
+        while waiting:
+            block = waiting.pop()
+            if block not in seen:
+                seen.add(block)
+                yield block
+                if block != start:
+                    waiting.extend(self._cfg.predecessors[block])
+
+    def _is_uniform(self, merge: Merge) -> bool:
+        """Returns whether nothing that differs between the threads decides which value a merge has, and how often.
+
+        Inside a loop, a value depends on the number of the iteration, which is the same for all threads at a barrier.
+        """
+        cfg = self._cfg
+        above = cfg.dominators.parents[merge.block]
+        if above is None:
+            return False
+        loop = next((each for each in cfg.loops.loops if merge.block in each.entries), None)
+        if loop is not None:
+            inside = [block for block in cfg.predecessors[merge.block] if block in loop.nodes]
+            outside = [block for block in cfg.predecessors[merge.block] if block not in loop.nodes]
+            if len(loop.entries) > 1 or len(inside) > 1 or len(outside) > 1:
+                return False
+            leaving = {block for block, _ in cfg.loops.exit_edges(loop)}
+            return all(self._decides_equally(block) for block in leaving)
+        deciding = set(self._blocks_between_nodes(above, merge.block))
+        return all(self._decides_equally(block) for block in deciding if len(cfg.successors[block]) > 1)
+
+    def _blocks_between_nodes(self, above: int, below: int) -> Iterator[int]:
+        seen, waiting = {above}, list(self._cfg.predecessors[below])
+        yield above
+        while waiting:
+            block = waiting.pop()
+            if block not in seen:
+                seen.add(block)
+                yield block
+                waiting.extend(self._cfg.predecessors[block])
+
+    def _decides_equally(self, block: int) -> bool:
+        last = self._cfg.steps_of_block(block)[-1]
+        return last.instruction.guard is None or self._execution.in_cta(last)
+
+    # Exploration.
+
+    def _explore(self) -> None:
+        work = MAX_CTA_STATE_VISITS
+        while not self._try_to_explore():
+            work -= len(self.states)
+            if work < 0:
+                raise TooManyStatesError
+
+    def _try_to_explore(self) -> bool:
+        """Explores all states; returns False if a merge had too many values, which are approximated from then on."""
+        by_key: dict[_Key, CtaState] = {}
+        seen: dict[Merge, set[CtaValue]] = defaultdict(set)
+        self.states = []
+
+        def arrive(block: int, first: int, values: Mapping[Merge, CtaValue], threads: int) -> CtaState:
+            live = self._live[block]
+            kept = {merge: self._kept(merge, values.get(merge)) for merge in live}
+            key = (block, first, *kept.values())
+            state = by_key.get(key)
+            if state is None:
+                state = by_key[key] = CtaState(block, first, self._end_of(block, first), kept)
+                self.states.append(state)
+                for merge, value in kept.items():
+                    seen[merge].add(value)
+            if threads & ~state.threads:
+                state.threads |= threads
+                if state not in queued:
+                    queued.add(state)
+                    waiting.append(state)
+            return state
+
+        waiting: deque[CtaState] = deque()
+        queued: set[CtaState] = set()
+        arrive(0, self._cfg.block_starts[0], {}, self._all)
+        while waiting:
+            state = waiting.popleft()
+            queued.discard(state)
+            for block, first, values, threads in self._leave(state):
+                if threads:
+                    after = arrive(block, first, values, threads)
+                    state.following[after] = state.following.get(after, 0) | threads
+            excessive = {merge for merge, held in seen.items() if len(held) > MAX_MERGE_VALUES}
+            if not excessive and len(self.states) > MAX_CTA_STATES:
+                most = max((len(held) for held in seen.values()), default=1)
+                excessive = {merge for merge, held in seen.items() if 1 < most == len(held)}
+                if not excessive:
+                    raise TooManyStatesError
+            if excessive:
+                self._approximate(seen, excessive)
+                return False
+        return True
+
+    def _approximate(self, seen: Mapping[Merge, Collection[CtaValue]], excessive: Collection[Merge]) -> None:
+        """Approximates merges with too many values.
+
+        They may have so many only because others have, which are approximated first.
+        """
+        many = {merge for merge, held in seen.items() if len(held) > MAX_MERGE_VALUES // 4}
+        for candidates in (excessive, many):
+            fresh = self._uniform.intersection(candidates) - self._renamed
+            if fresh:
+                self._renamed |= fresh
+                return
+        self._unknown.update(excessive)
+
+    def _kept(self, merge: Merge, value: CtaValue) -> CtaValue:
+        return None if merge in self._unknown else value
+
+    def _end_of(self, block: int, first: int) -> int:
+        steps = self._cfg.steps_of_block(block)
+        end = steps[-1].index + 1
+        return next((index for index in range(first, end) if index in self._barriers), end)
+
+    def _leave(self, state: CtaState) -> Iterator[tuple[int, int, Mapping[Merge, CtaValue], int]]:
+        """Yields what may follow a state: the block, its first step, the values there, and the threads."""
+        block, values = state.block, state.values
+        if state.end in self._barriers and self._cfg.block_of(self._program.steps[state.end]) == block:
+            state.barrier = self._program.steps[state.end]
+            kept = {merge: self._after_barrier(merge, value) for merge, value in values.items()}
+            if state.end + 1 < len(self._program.steps) and self._is_in_block(state.end + 1, block):
+                yield block, state.end + 1, kept, self._all
+                return
+            values = kept
+        for after, threads in self._threads_by_successor(state, values):
+            yield after, self._cfg.block_starts[after], self._values_at(block, after, values), threads
+
+    def _is_in_block(self, index: int, block: int) -> bool:
+        return self._cfg.block_of(self._program.steps[index]) == block
+
+    def _threads_by_successor(self, state: CtaState, values: Mapping[Merge, CtaValue]) -> Iterator[tuple[int, int]]:
+        cfg, block = self._cfg, state.block
+        last = cfg.steps_of_block(block)[-1]
+        threads = self._all if state.barrier is not None else state.threads
+        successors = cfg.successors[block]
+        if last.instruction.guard is None or not is_control_transfer(last):
+            yield from ((each, threads) for each in successors)
+            return
+        taken = members_of(self._values.guard(last, values), values=self._values.threads)
+        targets = {cfg.block_of(self._program.steps[at]) for at in last.targets if at < len(self._program.steps)}
+        for each in successors:
+            falls = each == block + 1
+            if each in targets and falls:
+                own = threads
+            elif each in targets:
+                own = threads & taken[0]
+            else:
+                own = threads & taken[1]
+            yield each, own
+
+    def _values_at(self, block: int, after: int, values: Mapping[Merge, CtaValue]) -> Mapping[Merge, CtaValue]:
+        """Returns the values of the merges at the start of a block, coming from another one."""
+        found: dict[Merge, CtaValue] = {}
+        for merge in self._live[after]:
+            if merge.block != after:
+                found[merge] = values.get(merge)
+                continue
+            source = next(node for before, node in self._values.graph.sources_of(merge) if before == block)
+            found[merge] = self._values.value(self._values.resolve(source), values)
+        return found
+
+    def _after_barrier(self, merge: Merge, value: CtaValue) -> CtaValue:
+        """Returns the value at a merge as all threads know it after a barrier of all of them."""
+        if merge not in self._uniform:
+            return None
+        if merge not in self._renamed or value is None:
+            return value
+        offset = value.offset if isinstance(value, UniformTerm) else value
+        known = not isinstance(value, UniformTerm) or value.multiple % _MODULUS == 0
+        return UniformTerm(("merge", merge), _relative(offset, keeps_remainder=known), _MODULUS if known else 1)
+
+
+def _relative(offset: Numbers, *, keeps_remainder: bool) -> Numbers:
+    """Returns the numbers without the part that all threads have in common."""
+    first = offset if isinstance(offset, int) else offset[0]
+    common = first - first % _MODULUS if keeps_remainder else first
+    found = apply("sub", (64, offset, common))
+    assert isinstance(found, int | tuple)
+    return found
+
+
+def members_of(guard: CtaValue, *, values: int) -> tuple[int, int]:
+    """Returns the threads that may execute a step with a guard, and those that may not, as bit masks.
+
+    values: the number of threads.
+    """
+    everyone = (1 << values) - 1
+    if isinstance(guard, int):
+        return (everyone, 0) if guard & 1 else (0, everyone)
+    if isinstance(guard, tuple):
+        chosen = sum(1 << tid for tid, each in enumerate(guard) if each & 1)
+        return chosen, everyone & ~chosen
+    return everyone, everyone

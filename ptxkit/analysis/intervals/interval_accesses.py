@@ -1,0 +1,255 @@
+"""The accesses to shared memory in each state of a CTA, and the asynchronous ones that may be in progress there.
+
+Source: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk".
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.intervals.cta_states import CtaState, CtaStates, members_of
+from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, per_thread
+from ptxkit.analysis.intervals.thread_values import ThreadValues
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.shared_window import SharedWindow
+from ptxkit.analysis.limits import MAX_PENDING_COMMITS
+from ptxkit.analysis.symexec.descriptor_addresses import matrix_extent
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, CommitGroup, WaitGroup
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.syntax.tree import Vector
+
+_WINDOW = SharedWindow()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateAccess:
+    """An access to shared memory in one state.
+
+    lows: the address in each thread, as an offset in shared memory, or relative to the unknown `atom`; None where it is
+    unknown. size: in bytes; None where it is unknown. threads: those that may execute it, as a bit mask. group: the
+    mechanism that completes an asynchronous access; None for a synchronous one. stored: the numbers that all
+    threads store, empty where they are unknown or differ.
+    """
+
+    step: Step
+    effect: Access
+    lows: Numbers | None
+    atom: Hashable
+    size: int | None
+    threads: int
+    group: str | None
+    stored: tuple[int, ...] = ()
+
+    @property
+    def writes(self) -> bool:
+        return self.effect.kind != "read"
+
+    def is_compatible_with(self, other: StateAccess) -> bool:
+        """Returns whether two threads may execute these accesses of the same bytes at the same time.
+
+        PTX621 compares neither strong accesses nor the stores of one instruction, most of which store one value.
+        """
+        if self is other or (self.effect.order != "weak" and other.effect.order != "weak"):
+            return True
+        return self.writes and other.writes and bool(self.stored) and self.stored == other.stored
+
+
+Pending = Mapping[StateAccess, tuple[int, int]]
+"""The asynchronous accesses that may be in progress, each with the least number of commits since, and the threads that
+have not waited for it.
+"""
+_MutablePending = dict[StateAccess, tuple[int, int]]
+
+
+class IntervalAccesses:
+    """The accesses in the states of one kernel. may_share: whether an access may be one of the CTA's shared memory."""
+
+    def __init__(
+        self,
+        program: Program,
+        cfg: ControlFlowGraph,
+        values: ThreadValues,
+        states: CtaStates,
+        may_share: Callable[[Step, Access], bool],
+    ) -> None:
+        self._program, self._cfg, self._values, self._states = program, cfg, values, states
+        self._may_share = may_share
+        self._by_state: dict[CtaState, list[StateAccess]] = {}
+        self.before: Mapping[CtaState, Pending] = self._solve()
+
+    def of_state(self, state: CtaState) -> Sequence[StateAccess]:
+        """Returns the accesses of the threads that come to a state."""
+        found = self._by_state.get(state)
+        if found is None:
+            found = self._by_state[state] = list(self._find_accesses(state))
+        return found
+
+    def with_pending(self, state: CtaState) -> Iterator[tuple[StateAccess, Pending]]:
+        """Yields the accesses of a state with the asynchronous ones of the same thread that may be in progress then."""
+        pending = dict(self.before.get(state, {}))
+        for item in self._items(state):
+            if isinstance(item, StateAccess):
+                yield item, dict(pending)
+            self._apply(item, pending)
+
+    def _find_accesses(self, state: CtaState) -> Iterator[StateAccess]:
+        for step in self._program.steps[state.first : state.end]:
+            for effect in step.effects:
+                if isinstance(effect, Access) and self._may_share(step, effect):
+                    found = self._access(state, step, effect)
+                    if found is not None:
+                        yield found
+
+    def _access(self, state: CtaState, step: Step, effect: Access) -> StateAccess | None:
+        executing = members_of(self._values.guard(step, state.values), values=self._values.threads)[0] & state.threads
+        if not executing:
+            return None
+        value = self._values.operand(step, step.operand(effect.address), state.values)
+        size = self._values.expression(step, effect.size, state.values)
+        lows, atom = _offsets(effect, value) if effect.via == "address" else (None, None)
+        if effect.via == "descriptor":
+            extent = self._matrix(state, step, effect, value)
+            lows, size = (extent[0], extent[1] - extent[0]) if extent is not None else (None, None)
+        return StateAccess(
+            step,
+            effect,
+            lows,
+            atom,
+            size if isinstance(size, int) and size > 0 else None,
+            executing,
+            effect.completion,
+            self._stored_numbers(state, step, effect),
+        )
+
+    def _stored_numbers(self, state: CtaState, step: Step, effect: Access) -> tuple[int, ...]:
+        if (effect.kind, effect.completion) != ("write", None):
+            return ()
+        operands = [each for each in step.instruction.operands if each is not step.operand(effect.address)]
+        stored = operands[0].elements if operands and isinstance(operands[0], Vector) else operands[:1]
+        values = [self._values.operand(step, each, state.values) for each in stored]
+        numbers = tuple(each for each in values if isinstance(each, int))
+        return numbers if len(numbers) == len(values) else ()
+
+    def _matrix(self, state: CtaState, step: Step, effect: Access, descriptor: CtaValue) -> tuple[int, int] | None:
+        """Returns the range of the matrix that a descriptor denotes; None where it is unknown."""
+        transposed = effect.transposed or ConstantExpr(0)
+        shape = [self._values.expression(step, each, state.values) for each in (effect.rows, effect.width, transposed)]
+        if not isinstance(descriptor, int) or not all(isinstance(each, int) for each in shape):
+            return None
+        rows, width, is_transposed = shape
+        assert isinstance(rows, int)
+        assert isinstance(width, int)
+        assert isinstance(is_transposed, int)
+        return matrix_extent(descriptor, rows, width, is_transposed)
+
+    # Asynchronous accesses in progress.
+
+    def executing(self, state: CtaState, step: Step) -> int:
+        """Returns the threads that certainly execute a step where they come to a state, as a bit mask."""
+        excluded = members_of(self._values.guard(step, state.values), values=self._values.threads)[1]
+        return state.threads & ~excluded
+
+    def _items(self, state: CtaState) -> Iterator[StateAccess | tuple[Step, CommitGroup | WaitGroup, int]]:
+        """Yields the accesses, commits and waits of a state; commits and waits with the threads that execute them."""
+        accesses = iter(self.of_state(state))
+        following = next(accesses, None)
+        for step in self._program.steps[state.first : state.end]:
+            while following is not None and following.step is step:
+                yield following
+                following = next(accesses, None)
+            for effect in step.effects:
+                if isinstance(effect, CommitGroup | WaitGroup):
+                    yield step, effect, self.executing(state, step)
+
+    def _apply(self, item: StateAccess | tuple[Step, CommitGroup | WaitGroup, int], pending: _MutablePending) -> None:
+        if isinstance(item, StateAccess):
+            if item.group is not None:
+                pending[item] = 0, item.threads
+            return
+        step, effect, threads = item
+        if isinstance(effect, CommitGroup) or effect.commits:
+            _commit(pending, effect.group, threads)
+        if isinstance(effect, WaitGroup):
+            left = pending_groups(step, effect)
+            for access, (count, own) in list(pending.items()) if left is not None else ():
+                ends = access.group == effect.group and not (effect.read_only and access.writes)
+                if ends and left is not None and count > left:
+                    _keep(pending, access, count, own & ~threads)
+
+    def _solve(self) -> dict[CtaState, Pending]:
+        def leave(state: CtaState, pending: _MutablePending) -> None:
+            for item in self._items(state):
+                self._apply(item, pending)
+
+        def follow(pending: Pending, threads: int, _: CtaState) -> Pending:
+            return {each: (count, own & threads) for each, (count, own) in pending.items() if own & threads}
+
+        return solve_states(self._states, leave, follow, _join)
+
+
+def solve_states(
+    states: CtaStates,
+    leave: Callable[[CtaState, Any], None],
+    follow: Callable[[Any, int, CtaState], Any],
+    join: Callable[[Any, Any], Any],
+) -> dict[CtaState, Any]:
+    """Returns the least facts about accesses, at the start of each state, that hold on all paths to it.
+
+    leave: changes the facts at the start of a state to those at its end. follow: returns what of them holds for the
+    threads that go to the next state. join: returns what holds on two paths.
+    """
+    first = states.states[0]
+    before: dict[CtaState, Any] = {first: {}}
+    waiting, queued = deque([first]), {first}
+    while waiting:
+        state = waiting.popleft()
+        queued.discard(state)
+        facts = dict(before[state])
+        leave(state, facts)
+        for after, threads in state.following.items():
+            passed, known = follow(facts, threads, state), before.get(after)
+            joined = passed if known is None else join(known, passed)
+            if joined != known:
+                before[after] = joined
+                if after not in queued:
+                    queued.add(after)
+                    waiting.append(after)
+    return before
+
+
+def _commit(pending: _MutablePending, group: str, threads: int) -> None:
+    for access, (count, own) in pending.items():
+        if access.group == group and not own & ~threads:
+            pending[access] = min(count + 1, MAX_PENDING_COMMITS), own
+
+
+def _keep(pending: _MutablePending, access: StateAccess, count: int, threads: int) -> None:
+    if threads:
+        pending[access] = count, threads
+    else:
+        del pending[access]
+
+
+def _join(first: Pending, second: Pending) -> Pending:
+    found = dict(first)
+    for access, (count, threads) in second.items():
+        known = found.get(access)
+        found[access] = (count, threads) if known is None else (min(known[0], count), known[1] | threads)
+    return found
+
+
+def _offsets(effect: Access, value: CtaValue) -> tuple[Numbers | None, Hashable]:
+    """Returns the addresses as offsets in shared memory, and the unknown to which they are relative."""
+    if isinstance(value, UniformTerm):
+        return (value.offset, value.atom) if effect.space != "generic" else (None, None)
+    if value is None:
+        return None, None
+    if isinstance(value, int):
+        return _WINDOW.shared_offset(effect.space, value), None
+    found = per_thread([_WINDOW.shared_offset(effect.space, each) for each in value])
+    return (found if isinstance(found, int | tuple) else None), None

@@ -1,0 +1,207 @@
+"""Proves that barriers of all threads order the accesses of a kernel to shared memory, for all arguments and data.
+
+The block has the size that the kernel declares. A declared limit stands for each smaller block of one dimension, whose
+threads do what the same threads of the largest block do: then the number of threads is an unknown.
+
+Source: PTX ISA, "bar, barrier", "Conflict and Data-races", "Performance-Tuning Directives: .maxntid", ".reqntid".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import product
+
+from ptxkit.analysis.abstract_interpretation.accessed_bytes import bytes_of
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
+from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
+from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
+from ptxkit.analysis.abstract_interpretation.value_graph import ValueNode
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
+from ptxkit.analysis.intervals.cta_states import CtaStates, TooManyStatesError
+from ptxkit.analysis.intervals.cta_values import is_stable
+from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
+from ptxkit.analysis.intervals.interval_conflicts import IntervalConflicts, TooManyAccessesError
+from ptxkit.analysis.intervals.thread_values import ThreadValues
+from ptxkit.analysis.intervals.unfenced_writes import UnfencedWrites
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.shared_window import SHARED_END
+from ptxkit.analysis.ir.step_registers import read_operands
+from ptxkit.analysis.limits import MAX_SPLIT_GUARDS
+from ptxkit.analysis.symexec.check_operands import constant_of
+from ptxkit.analysis.values.scenario import launch_config_of
+from ptxkit.isa.effects import Access, Barrier, MbarrierEffect, ProxyFence
+from ptxkit.isa.expressions import roles_in
+from ptxkit.syntax.tree import operand_names
+
+AccessPair = tuple[StateAccess, StateAccess]
+
+
+class IntervalProofs:
+    """The order of the accesses of one kernel.
+
+    registers: what registers may hold on any path.
+    """
+
+    def __init__(self, program: Program, registers: AbstractRegisters, execution: UniformExecution) -> None:
+        self._program, self._registers, self._execution = program, registers, execution
+        self._cfg = program.analysis(ControlFlowGraph)
+        self._launch = launch_config_of(program)
+        self._shared: dict[tuple[Step, Access], bool] = {}
+        self.barriers: Sequence[Step] = ()
+        self._pairs: dict[Step, set[AccessPair]] | None = None
+        self._unfenced: dict[Step, set[Step]] = defaultdict(set)
+        if self._is_applicable():
+            self.barriers = [step for step in program.effectful_steps if self._is_barrier_of_all(step)]
+            self._pairs = self._find_pairs()
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the accesses of the kernel were compared."""
+        return self._pairs is not None
+
+    @property
+    def orders_alone(self) -> bool:
+        """Whether nothing but barriers of all threads, and waits for groups, can order accesses of the kernel."""
+        barriers = set(self.barriers)
+        effects = (effect for step in self._program.effectful_steps for effect in step.effects)
+        if any(isinstance(effect, ProxyFence) and effect.direction != "both" for effect in effects):
+            return False  # a pair of one-way fences is not followed
+        if not self._launch.is_exact and self._reads_block_size:
+            return False  # the addresses of the threads depend on an unknown
+        located = ((step, effect) for step, effect in self._accesses() if effect.via == "address")
+        if any(effect.size is None and step.box_bytes is None for step, effect in located):
+            return False  # a tensor map determines the size
+        return self.is_solved and not any(
+            isinstance(effect, MbarrierEffect)
+            or (isinstance(effect, Barrier) and effect.order != "relaxed" and step not in barriers)
+            for step in self._program.effectful_steps
+            for effect in step.effects
+        )
+
+    def all_pairs(self) -> Iterator[Collection[AccessPair]]:
+        """Yields the pairs of accesses that are not proven to be ordered or apart, for each first instruction."""
+        yield from (self._pairs or {}).values()
+
+    def all_unfenced(self) -> Iterator[tuple[Step, Collection[Step]]]:
+        """Yields the instructions that read bytes of writes which are not proven to be fenced, with these writes."""
+        yield from ((step, writes) for step, writes in self._unfenced.items() if writes)
+
+    def unordered_pairs(self, step: Step) -> Collection[AccessPair] | None:
+        """Returns the pairs of accesses, the first of them by a step, that are not proven to be ordered or apart.
+
+        The result is None if nothing is proven.
+        """
+        return None if self._pairs is None else self._pairs.get(step, set())
+
+    def unfenced_writes(self, step: Step) -> Collection[Step] | None:
+        """Returns the writes by the generic proxy that are not proven to be fenced before a step reads their bytes.
+
+        The result is None if nothing is proven.
+        """
+        return None if self._pairs is None else self._unfenced.get(step, set())
+
+    def _is_applicable(self) -> bool:
+        launch, program = self._launch, self._program
+        is_known = program.is_kernel and len(program.functions) == 1 and is_self_contained(program)
+        is_sized = launch.is_exact or launch.is_limit
+        return is_known and is_sized and any(True for _ in self._accesses())
+
+    @cached_property
+    def _reads_block_size(self) -> bool:
+        names = (name for step in self._program.steps for each in read_operands(step) for name in operand_names(each))
+        return any(name.startswith("%ntid") for name in names)
+
+    def _is_barrier_of_all(self, step: Step) -> bool:
+        effects = [effect for effect in step.effects if isinstance(effect, Barrier)]
+        return bool(effects) and all(self._waits_for_all(step, effect) for effect in effects)
+
+    def _waits_for_all(self, step: Step, effect: Barrier) -> bool:
+        if (effect.level, effect.action, effect.order) != ("cta", "sync", "acq_rel"):
+            return False
+        is_named = effect.number is None or constant_of(step, effect.number) is not None
+        is_whole = effect.threads is None or (
+            self._launch.is_exact and constant_of(step, effect.threads) == self._launch.threads
+        )
+        return is_named and is_whole and self._execution.in_cta(step)
+
+    def _accesses(self) -> Iterator[tuple[Step, Access]]:
+        for step in self._program.effectful_steps:
+            for effect in step.effects:
+                if isinstance(effect, Access) and self._may_be_shared(step, effect):
+                    yield step, effect
+
+    def _may_be_shared(self, step: Step, effect: Access) -> bool:
+        """Returns whether an access may be one of shared memory, other than of a tensor map."""
+        key = (step, effect)
+        found = self._shared.get(key)
+        if found is None:
+            is_named = effect.space.startswith("shared")
+            is_generic = effect.space == "generic" and effect.via != "tensormap" and effect.proxy != "tensormap"
+            is_generic = is_generic and has_generic_shared_addresses(self._program)
+            found = is_named or (is_generic and bytes_of(self._registers, step, [effect]) != [])
+            self._shared[key] = found
+        return found
+
+    def _find_pairs(self) -> dict[Step, set[AccessPair]] | None:
+        """Returns what is not proven, for each value of the guards of several steps that all threads have in common."""
+        values = ThreadValues(self._program, self._cfg, self._launch)
+        try:
+            found = self._compare(values)
+            if found or self._unfenced:
+                steps = values.unknown_guards
+                guards = [atom for atom in steps if len(steps[atom]) > 1 and is_stable(atom)]
+                if guards:
+                    found, self._unfenced = defaultdict(set), defaultdict(set)
+                    guards = guards[:MAX_SPLIT_GUARDS]
+                    for sides in product((0, 1), repeat=len(guards)):
+                        values.assumed = dict(zip(guards, sides, strict=True))
+                        for step, pairs in self._compare(values).items():
+                            found[step] |= pairs
+        except (TooManyStatesError, TooManyAccessesError):
+            return None
+        return found
+
+    def _compare(self, values: ThreadValues) -> dict[Step, set[AccessPair]]:
+        wanted = list(self._wanted_values(values))
+        states = CtaStates(self._program, self._cfg, values, self._execution, self.barriers, wanted)
+        accesses = IntervalAccesses(self._program, self._cfg, values, states, self._may_be_shared)
+        conflicts = IntervalConflicts(states, accesses, self._launch.threads, self._ranges_of)
+        everyone = (1 << self._launch.threads) - 1
+        writes = UnfencedWrites(self._program, states, accesses, everyone, conflicts.may_share_bytes)
+        for step, own in writes.pairs.items():
+            self._unfenced[step] |= own
+        return conflicts.pairs
+
+    def _wanted_values(self, values: ThreadValues) -> Iterator[tuple[int, ValueNode]]:
+        """Yields the values that decide the accesses and the paths, each with its block."""
+        for step, effect in self._accesses():
+            operands = [step.operand(effect.address), *(step.operand(role) for role in _size_roles(effect))]
+            for node in (*values.nodes_in(step, operands), *values.guard_nodes(step)):
+                yield self._cfg.block_of(step), node
+        for step in self._program.own_effectful_steps:
+            if step.instruction.guard is not None and is_control_transfer(step):
+                for node in values.guard_nodes(step):
+                    yield self._cfg.block_of(step), node
+
+    def _ranges_of(self, access: StateAccess) -> Sequence[tuple[int, int]]:
+        """Returns the bytes that an access may use; an address is inside one of the variables on which it depends."""
+        found = bytes_of(self._registers, access.step, [access.effect])
+        if found is not None:
+            return [each.offsets for each in found]
+        operand = access.step.operand(access.effect.address)
+        sources = self._program.analysis(Dependence).sources_of(access.step, operand)
+        names = {leaf.name for leaf in sources if leaf.kind == "variable"}
+        variables = [each for each in self._program.variables if each.space == "shared" and each.name in names]
+        is_known = bool(variables) and access.effect.via == "address" and access.effect.space.startswith("shared")
+        if not is_known or len(variables) < len(names):
+            return ((0, SHARED_END),)
+        return [(each.address, SHARED_END if each.is_open else each.address + each.size) for each in variables]
+
+
+def _size_roles(effect: Access) -> Iterator[str]:
+    if effect.size is not None:
+        yield from roles_in(effect.size)

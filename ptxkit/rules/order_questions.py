@@ -1,0 +1,66 @@
+"""Asks about the accesses to shared memory whose order nothing proves, and that no rule has reported.
+
+In a kernel in which only barriers of all threads and waits for groups can order accesses, `IntervalProofs` proves each
+order that exists, unless an address or a path is unknown to it. What it does not prove is an open question, so that no
+wrong kernel of this kind is clean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ptxkit.analysis.intervals.interval_accesses import StateAccess
+from ptxkit.analysis.intervals.interval_proofs import IntervalProofs
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
+from ptxkit.rules.model import OpenObligation, Rule
+from ptxkit.rules.verdict_builder import VerdictBuilder
+from ptxkit.source import Span
+
+
+def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Collection[Rule]) -> None:
+    """Adds a question for each instruction that is not proven to be ordered with another one.
+
+    rules: those that check the kernel. A pair is left out if something is reported at one of its instructions.
+    """
+    if not intervals.orders_alone:
+        return
+    by_code = {str(rule.code): rule for rule in rules}
+    reported = _reported_spans(builder)
+    asked: set[Step] = set()
+    for code, step, other in (*_unordered(intervals), *_unfenced(intervals)):
+        spans = {builder.span_of(step), builder.span_of(other)}
+        if code in by_code and step not in asked and reported.isdisjoint(spans):
+            asked.add(step)
+            reason = ptx4xx.NO_FENCE_PROVEN() if code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
+            builder.add_observations(by_code[code], [OpenObligation(step, reason, others=(other,))])
+
+
+def _reported_spans(builder: VerdictBuilder) -> set[Span]:
+    places = {span for _, span in builder.diagnostic_by_span} | {item.span for item in builder.undecided}
+    for item in builder.diagnostics:
+        places.update(label.span for label in item.labels)
+    return places
+
+
+def _unordered(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:
+    """Yields the pairs without an order: the code that is about them, and the instruction at which it reports."""
+    for pairs in list(intervals.all_pairs()):
+        for first, second in sorted(pairs, key=lambda pair: (pair[0].step.index, pair[1].step.index)):
+            if first.step.index >= second.step.index:
+                yield str(_code_of(first, second)), first.step, second.step
+
+
+def _code_of(access: StateAccess, other: StateAccess) -> object:
+    copies = [each for each in (access, other) if each.group is not None]
+    if not copies:
+        return ptx6xx.SHARED_MEMORY_RACE
+    if len(copies) == 2 and access.writes and other.writes:
+        return ptx3xx.OVERLAPPING_COPIES
+    return ptx3xx.SOURCE_REUSED_IN_FLIGHT if access.writes else ptx3xx.READ_BEFORE_WAIT
+
+
+def _unfenced(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:
+    for step, writes in intervals.all_unfenced():
+        for write in sorted(writes, key=lambda each: each.index):
+            yield str(ptx4xx.MISSING_PROXY_FENCE), step, write
