@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, AbstractValue, Alternative
-from ptxkit.analysis.abstract_interpretation.accessed_bytes import is_certain, largest_size
+from ptxkit.analysis.intervals.accessed_bytes import is_certain, largest_size
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.symexec.check_address_space import OWN_CTA_SPACES, address_operands

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.abstract_interpretation.accessed_bytes import is_certain, variable_key
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.abstract_interpretation.thread_roles import Roles
+from ptxkit.analysis.intervals.accessed_bytes import is_certain, variable_key
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_MBARRIER_ADDRESSES
 from ptxkit.diagnostics.catalogue import obligation_words

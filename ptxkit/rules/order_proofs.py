@@ -32,7 +32,7 @@ def _prove_by_intervals(about: EffectTest, partner: EffectTest, proofs: Function
     pairs = proofs.intervals.unordered_pairs(site.step)
     if pairs is None or any(about(own.effect) and partner(other.effect) for own, other in pairs):
         return None
-    return _ordered(proofs)
+    return _order_evidence(proofs)
 
 
 def prove_fenced(about: EffectTest, partner: EffectTest, proofs: FunctionProofs, site: Site) -> Evidence | None:
@@ -45,7 +45,7 @@ def prove_fenced(about: EffectTest, partner: EffectTest, proofs: FunctionProofs,
     return _prove_by_intervals(about, partner, proofs, site)
 
 
-def _ordered(proofs: FunctionProofs) -> Evidence:
+def _order_evidence(proofs: FunctionProofs) -> Evidence:
     barriers = tuple(proofs.intervals.barriers)
     words = obligation_words.ORDERED(lines=STEP_LINES) if barriers else obligation_words.SEPARATE_THREADS()
     return Evidence("ordered", words, barriers)

@@ -1,4 +1,4 @@
-"""Asks about the accesses to shared memory whose order nothing proves, and that no rule has reported.
+"""Questions about the accesses to shared memory whose order nothing proves, and that no rule has reported.
 
 In a kernel in which only barriers of all threads and waits for groups can order accesses, `IntervalProofs` proves each
 order that exists, unless an address or a path is unknown to it. What it does not prove is an open question, so that no
@@ -28,7 +28,7 @@ def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Col
     by_code = {str(rule.code): rule for rule in rules}
     reported = _reported_spans(builder)
     asked: set[Step] = set()
-    for code, step, other in (*_unordered(intervals), *_unfenced(intervals)):
+    for code, step, other in (*_unordered_pairs(intervals), *_unfenced_reads(intervals)):
         spans = {builder.span_of(step), builder.span_of(other)}
         if code in by_code and step not in asked and reported.isdisjoint(spans):
             asked.add(step)
@@ -43,7 +43,7 @@ def _reported_spans(builder: VerdictBuilder) -> set[Span]:
     return places
 
 
-def _unordered(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:
+def _unordered_pairs(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:
     """Yields the pairs without an order: the code that is about them, and the instruction at which it reports."""
     for pairs in list(intervals.all_pairs()):
         for first, second in sorted(pairs, key=lambda pair: (pair[0].step.index, pair[1].step.index)):
@@ -60,7 +60,7 @@ def _code_of(access: StateAccess, other: StateAccess) -> object:
     return ptx3xx.SOURCE_REUSED_IN_FLIGHT if access.writes else ptx3xx.READ_BEFORE_WAIT
 
 
-def _unfenced(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:
+def _unfenced_reads(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:
     for step, writes in intervals.all_unfenced():
         for write in sorted(writes, key=lambda each: each.index):
             yield str(ptx4xx.MISSING_PROXY_FENCE), step, write

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ptxkit.analysis.abstract_interpretation.accessed_bytes import bytes_of, is_certain
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
+from ptxkit.analysis.intervals.accessed_bytes import bytes_of, is_certain
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import Access, Effect

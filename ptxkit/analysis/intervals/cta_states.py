@@ -34,7 +34,7 @@ _Key: TypeAlias = tuple[Hashable, ...]
 
 
 @dataclass(slots=True, eq=False)
-class CtaState:
+class IntervalState:
     """The code from `first` to before `end` in a block, with the values at merges.
 
     threads: those that may come here, as a bit mask. following: the states that may come next, each with the threads
@@ -46,7 +46,7 @@ class CtaState:
     end: int
     values: Mapping[Merge, CtaValue]
     threads: int = 0
-    following: dict[CtaState, int] = field(default_factory=dict)
+    following: dict[IntervalState, int] = field(default_factory=dict)
     barrier: Step | None = None
 
 
@@ -77,16 +77,16 @@ class CtaStates:
         self._renamed: set[Merge] = set()
         self._live = self._find_live_merges(wanted)
         self._uniform = {merge for live in self._live for merge in live if self._is_uniform(merge)}
-        self.states: list[CtaState] = []
+        self.states: list[IntervalState] = []
         self._explore()
 
     @property
-    def roots(self) -> Iterator[CtaState]:
+    def roots(self) -> Iterator[IntervalState]:
         """The first state, and those that follow a barrier of all threads."""
         yield self.states[0]
         yield from dict.fromkeys(after for state in self.states if state.barrier for after in state.following)
 
-    def reachable(self, root: CtaState) -> list[CtaState]:
+    def reachable(self, root: IntervalState) -> list[IntervalState]:
         """Returns the states that may follow one without a barrier of all threads, and that one."""
         found, waiting = {id(root): root}, [root]
         while waiting:
@@ -182,17 +182,17 @@ class CtaStates:
 
     def _try_to_explore(self) -> bool:
         """Explores all states; returns False if a merge had too many values, which are approximated from then on."""
-        by_key: dict[_Key, CtaState] = {}
+        by_key: dict[_Key, IntervalState] = {}
         seen: dict[Merge, set[CtaValue]] = defaultdict(set)
         self.states = []
 
-        def arrive(block: int, first: int, values: Mapping[Merge, CtaValue], threads: int) -> CtaState:
+        def arrive(block: int, first: int, values: Mapping[Merge, CtaValue], threads: int) -> IntervalState:
             live = self._live[block]
-            kept = {merge: self._kept(merge, values.get(merge)) for merge in live}
+            kept = {merge: self._value_or_unknown(merge, values.get(merge)) for merge in live}
             key = (block, first, *kept.values())
             state = by_key.get(key)
             if state is None:
-                state = by_key[key] = CtaState(block, first, self._end_of(block, first), kept)
+                state = by_key[key] = IntervalState(block, first, self._end_of(block, first), kept)
                 self.states.append(state)
                 for merge, value in kept.items():
                     seen[merge].add(value)
@@ -203,8 +203,8 @@ class CtaStates:
                     waiting.append(state)
             return state
 
-        waiting: deque[CtaState] = deque()
-        queued: set[CtaState] = set()
+        waiting: deque[IntervalState] = deque()
+        queued: set[IntervalState] = set()
         arrive(0, self._cfg.block_starts[0], {}, self._all)
         while waiting:
             state = waiting.popleft()
@@ -237,7 +237,7 @@ class CtaStates:
                 return
         self._unknown.update(excessive)
 
-    def _kept(self, merge: Merge, value: CtaValue) -> CtaValue:
+    def _value_or_unknown(self, merge: Merge, value: CtaValue) -> CtaValue:
         return None if merge in self._unknown else value
 
     def _end_of(self, block: int, first: int) -> int:
@@ -245,7 +245,7 @@ class CtaStates:
         end = steps[-1].index + 1
         return next((index for index in range(first, end) if index in self._barriers), end)
 
-    def _leave(self, state: CtaState) -> Iterator[tuple[int, int, Mapping[Merge, CtaValue], int]]:
+    def _leave(self, state: IntervalState) -> Iterator[tuple[int, int, Mapping[Merge, CtaValue], int]]:
         """Yields what may follow a state: the block, its first step, the values there, and the threads."""
         block, values = state.block, state.values
         if state.end in self._barriers and self._cfg.block_of(self._program.steps[state.end]) == block:
@@ -261,7 +261,9 @@ class CtaStates:
     def _is_in_block(self, index: int, block: int) -> bool:
         return self._cfg.block_of(self._program.steps[index]) == block
 
-    def _threads_by_successor(self, state: CtaState, values: Mapping[Merge, CtaValue]) -> Iterator[tuple[int, int]]:
+    def _threads_by_successor(
+        self, state: IntervalState, values: Mapping[Merge, CtaValue]
+    ) -> Iterator[tuple[int, int]]:
         cfg, block = self._cfg, state.block
         last = cfg.steps_of_block(block)[-1]
         threads = self._all if state.barrier is not None else state.threads

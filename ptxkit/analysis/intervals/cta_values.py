@@ -102,16 +102,16 @@ def _apply_to_terms(name: str, arguments: Sequence[object], operands: Sequence[o
             if term.multiple % (1 << mask.bit_length()) == 0:
                 return _numbers("and", arguments[0], term.offset, mask)
         case ("shl", (UniformTerm() as term, int() as count)) if count < _WIDEST:
-            return _scaled(name, arguments, term, 1 << count)
+            return _scale(name, arguments, term, 1 << count)
         case ("mul", (UniformTerm() as term, int() as factor) | (int() as factor, UniformTerm() as term)):
-            return _scaled(name, arguments, term, factor)
+            return _scale(name, arguments, term, factor)
         case "compare", (UniformTerm() as first, UniformTerm() as second) if first.atom == second.atom:
             if arguments[0] in ("eq", "ne") and isinstance(first.offset, int) and isinstance(second.offset, int):
                 return int(COMPARISONS[str(arguments[0])](first.offset, second.offset))
     return _uniform_term(name, arguments, operands)
 
 
-def _scaled(name: str, arguments: Sequence[object], term: UniformTerm, factor: int) -> UniformTerm:
+def _scale(name: str, arguments: Sequence[object], term: UniformTerm, factor: int) -> UniformTerm:
     offset = _numbers("mul", arguments[0], term.offset, factor)
     return UniformTerm((name, arguments[0], term.atom, factor), offset, term.multiple * factor)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.intervals.cta_states import CtaState, CtaStates, members_of
+from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, members_of
 from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, per_thread
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
@@ -79,17 +79,17 @@ class IntervalAccesses:
     ) -> None:
         self._program, self._cfg, self._values, self._states = program, cfg, values, states
         self._may_share = may_share
-        self._by_state: dict[CtaState, list[StateAccess]] = {}
-        self.before: Mapping[CtaState, Pending] = self._solve()
+        self._by_state: dict[IntervalState, list[StateAccess]] = {}
+        self.before: Mapping[IntervalState, Pending] = self._solve()
 
-    def of_state(self, state: CtaState) -> Sequence[StateAccess]:
+    def of_state(self, state: IntervalState) -> Sequence[StateAccess]:
         """Returns the accesses of the threads that come to a state."""
         found = self._by_state.get(state)
         if found is None:
             found = self._by_state[state] = list(self._find_accesses(state))
         return found
 
-    def with_pending(self, state: CtaState) -> Iterator[tuple[StateAccess, Pending]]:
+    def with_pending(self, state: IntervalState) -> Iterator[tuple[StateAccess, Pending]]:
         """Yields the accesses of a state with the asynchronous ones of the same thread that may be in progress then."""
         pending = dict(self.before.get(state, {}))
         for item in self._items(state):
@@ -97,7 +97,7 @@ class IntervalAccesses:
                 yield item, dict(pending)
             self._apply(item, pending)
 
-    def _find_accesses(self, state: CtaState) -> Iterator[StateAccess]:
+    def _find_accesses(self, state: IntervalState) -> Iterator[StateAccess]:
         for step in self._program.steps[state.first : state.end]:
             for effect in step.effects:
                 if isinstance(effect, Access) and self._may_share(step, effect):
@@ -105,7 +105,7 @@ class IntervalAccesses:
                     if found is not None:
                         yield found
 
-    def _access(self, state: CtaState, step: Step, effect: Access) -> StateAccess | None:
+    def _access(self, state: IntervalState, step: Step, effect: Access) -> StateAccess | None:
         executing = members_of(self._values.guard(step, state.values), values=self._values.threads)[0] & state.threads
         if not executing:
             return None
@@ -126,7 +126,7 @@ class IntervalAccesses:
             self._stored_numbers(state, step, effect),
         )
 
-    def _stored_numbers(self, state: CtaState, step: Step, effect: Access) -> tuple[int, ...]:
+    def _stored_numbers(self, state: IntervalState, step: Step, effect: Access) -> tuple[int, ...]:
         if (effect.kind, effect.completion) != ("write", None):
             return ()
         operands = [each for each in step.instruction.operands if each is not step.operand(effect.address)]
@@ -135,7 +135,7 @@ class IntervalAccesses:
         numbers = tuple(each for each in values if isinstance(each, int))
         return numbers if len(numbers) == len(values) else ()
 
-    def _matrix(self, state: CtaState, step: Step, effect: Access, descriptor: CtaValue) -> tuple[int, int] | None:
+    def _matrix(self, state: IntervalState, step: Step, effect: Access, descriptor: CtaValue) -> tuple[int, int] | None:
         """Returns the range of the matrix that a descriptor denotes; None where it is unknown."""
         transposed = effect.transposed or ConstantExpr(0)
         shape = [self._values.expression(step, each, state.values) for each in (effect.rows, effect.width, transposed)]
@@ -149,12 +149,12 @@ class IntervalAccesses:
 
     # Asynchronous accesses in progress.
 
-    def executing(self, state: CtaState, step: Step) -> int:
+    def executing(self, state: IntervalState, step: Step) -> int:
         """Returns the threads that certainly execute a step where they come to a state, as a bit mask."""
         excluded = members_of(self._values.guard(step, state.values), values=self._values.threads)[1]
         return state.threads & ~excluded
 
-    def _items(self, state: CtaState) -> Iterator[StateAccess | tuple[Step, CommitGroup | WaitGroup, int]]:
+    def _items(self, state: IntervalState) -> Iterator[StateAccess | tuple[Step, CommitGroup | WaitGroup, int]]:
         """Yields the accesses, commits and waits of a state; commits and waits with the threads that execute them."""
         accesses = iter(self.of_state(state))
         following = next(accesses, None)
@@ -181,12 +181,12 @@ class IntervalAccesses:
                 if ends and left is not None and count > left:
                     _keep(pending, access, count, own & ~threads)
 
-    def _solve(self) -> dict[CtaState, Pending]:
-        def leave(state: CtaState, pending: _MutablePending) -> None:
+    def _solve(self) -> dict[IntervalState, Pending]:
+        def leave(state: IntervalState, pending: _MutablePending) -> None:
             for item in self._items(state):
                 self._apply(item, pending)
 
-        def follow(pending: Pending, threads: int, _: CtaState) -> Pending:
+        def follow(pending: Pending, threads: int, _: IntervalState) -> Pending:
             return {each: (count, own & threads) for each, (count, own) in pending.items() if own & threads}
 
         return solve_states(self._states, leave, follow, _join)
@@ -194,17 +194,17 @@ class IntervalAccesses:
 
 def solve_states(
     states: CtaStates,
-    leave: Callable[[CtaState, Any], None],
-    follow: Callable[[Any, int, CtaState], Any],
+    leave: Callable[[IntervalState, Any], None],
+    follow: Callable[[Any, int, IntervalState], Any],
     join: Callable[[Any, Any], Any],
-) -> dict[CtaState, Any]:
+) -> dict[IntervalState, Any]:
     """Returns the least facts about accesses, at the start of each state, that hold on all paths to it.
 
     leave: changes the facts at the start of a state to those at its end. follow: returns what of them holds for the
     threads that go to the next state. join: returns what holds on two paths.
     """
     first = states.states[0]
-    before: dict[CtaState, Any] = {first: {}}
+    before: dict[IntervalState, Any] = {first: {}}
     waiting, queued = deque([first]), {first}
     while waiting:
         state = waiting.popleft()

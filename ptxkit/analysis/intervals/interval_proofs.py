@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 
-from ptxkit.analysis.abstract_interpretation.accessed_bytes import bytes_of
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
@@ -21,6 +20,7 @@ from ptxkit.analysis.abstract_interpretation.value_graph import ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
+from ptxkit.analysis.intervals.accessed_bytes import bytes_of
 from ptxkit.analysis.intervals.cta_states import CtaStates, TooManyStatesError
 from ptxkit.analysis.intervals.cta_values import is_stable
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess

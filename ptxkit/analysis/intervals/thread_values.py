@@ -254,10 +254,10 @@ class ThreadValues:
 
         def read(name: str) -> CtaValue:
             source = reads.get(name)
-            return None if source is None else self._held(source, environment)
+            return None if source is None else self._value_of_read(source, environment)
 
         effects = self._assignments_to(node)
-        found = self._assigned(node, effects[0], read) if len(effects) == 1 else None
+        found = self._assigned_value(node, effects[0], read) if len(effects) == 1 else None
         guard = node.step.instruction.guard
         if guard is None:
             return found
@@ -265,12 +265,12 @@ class ThreadValues:
         pair = (read(""), found) if guard.negated else (found, read(""))
         return apply("select", (64, *pair, chosen))
 
-    def _held(self, node: ValueNode, environment: Environment) -> CtaValue:
+    def _value_of_read(self, node: ValueNode, environment: Environment) -> CtaValue:
         if isinstance(node, Assignment):
             return self._known[self._key(node, environment)]
         return environment.get(node) if isinstance(node, Merge) else None
 
-    def _assigned(self, node: Assignment, effect: Value, read: _Reader) -> CtaValue:
+    def _assigned_value(self, node: Assignment, effect: Value, read: _Reader) -> CtaValue:
         step = node.step
         target = step.operand(effect.result)
         if isinstance(target, Vector):
@@ -291,7 +291,7 @@ class ThreadValues:
                 moved = apply("shr", (64, False, self._expression(step, source, read), place * width))
                 return apply("and", (64, moved, bit_mask(width)))
             case CallExpr(function="load"):
-                return self._loaded(step, expression, place, read)
+                return self._load(step, expression, place, read)
         return None
 
     def _operand(self, step: Step, operand: Operand | None, read: _Reader) -> CtaValue:
@@ -301,7 +301,7 @@ class ThreadValues:
             case Name(text=text):
                 return self._name(step, text, read)
             case Address(base=base, offset=offset):
-                return self._moved(step, base, offset, read)
+                return self._displace(step, base, offset, read)
             case Element(base=base, index=index) | Binary(operator="+", left=base, right=index):
                 return apply("add", (64, self._operand(step, base, read), self._operand(step, index, read)))
             case Binary(operator="*", left=left, right=right):
@@ -312,7 +312,7 @@ class ThreadValues:
                 return apply("not", (1, self._operand(step, inner, read)))
         return None
 
-    def _moved(self, step: Step, base: Operand, offset: int, read: _Reader) -> CtaValue:
+    def _displace(self, step: Step, base: Operand, offset: int, read: _Reader) -> CtaValue:
         found = self._operand(step, base, read)
         named = step.scope.find(base.text) if isinstance(base, Name) else None
         width = 32 if named is not None and named.kind in ("b32", "u32", "s32") else 64
@@ -347,7 +347,7 @@ class ThreadValues:
             case CallExpr(function=name) if name in _UNKNOWN:
                 return None
             case CallExpr(function="load"):
-                return self._loaded(step, expression, 0, read)
+                return self._load(step, expression, 0, read)
             case CallExpr(function="vote"):
                 return self._vote(step, expression, read)
             case CallExpr(function="shuffle"):
@@ -367,7 +367,7 @@ class ThreadValues:
             return expression.value
         return self._expression(step, expression, read)
 
-    def _loaded(self, step: Step, call: CallExpr, place: int, read: _Reader) -> CtaValue:
+    def _load(self, step: Step, call: CallExpr, place: int, read: _Reader) -> CtaValue:
         """Returns an argument, or data of the host at an address that all threads have; None for anything else."""
         found = self._argument(step, call, place)
         if found is not None or step not in self._inputs:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from ptxkit.analysis.intervals.cta_states import CtaState, CtaStates
+from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess, solve_states
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import ProxyFence
@@ -50,17 +50,17 @@ class UnfencedWrites:
                         )
                 self._apply(state, step, unfenced)
 
-    def _steps_of(self, state: CtaState) -> list[Step]:
+    def _steps_of(self, state: IntervalState) -> list[Step]:
         return [step for step in self._program.steps[state.first : state.end] if step.effects]
 
-    def _of_step(self, state: CtaState, step: Step) -> list[StateAccess]:
+    def _of_step(self, state: IntervalState, step: Step) -> list[StateAccess]:
         return [each for each in self._accesses.of_state(state) if each.step is step]
 
-    def _leave(self, state: CtaState, unfenced: dict[StateAccess, int]) -> None:
+    def _leave(self, state: IntervalState, unfenced: dict[StateAccess, int]) -> None:
         for step in self._steps_of(state):
             self._apply(state, step, unfenced)
 
-    def _apply(self, state: CtaState, step: Step, unfenced: dict[StateAccess, int]) -> None:
+    def _apply(self, state: IntervalState, step: Step, unfenced: dict[StateAccess, int]) -> None:
         for access in self._of_step(state, step):
             if access.writes and access.effect.proxy == "generic":
                 unfenced[access] = access.threads
@@ -72,7 +72,7 @@ class UnfencedWrites:
                 else:
                     del unfenced[access]
 
-    def _follow(self, unfenced: Unfenced, threads: int, state: CtaState) -> Unfenced:
+    def _follow(self, unfenced: Unfenced, threads: int, state: IntervalState) -> Unfenced:
         if state.barrier is not None:
             return dict.fromkeys(unfenced, self._everyone)
         return {each: own & threads for each, own in unfenced.items() if own & threads}
