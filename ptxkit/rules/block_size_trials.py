@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
-from ptxkit.analysis.abstract_interpretation.block_size_guards import distinguishes_further_threads
+from ptxkit.analysis.abstract_interpretation.block_size_guards import (
+    distinguishes_further_threads,
+    strides_over_threads,
+)
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS, count_thread_axes
@@ -128,7 +131,9 @@ class BlockSizeTrials:
             small_program, large_program = (
                 self._trials.program(kernel.program.function, "reqntid", block) for block in key[1:]
             )
-            self._written_for_larger[key] = distinguishes_further_threads(small_program, large_program)
+            self._written_for_larger[key] = distinguishes_further_threads(
+                small_program, large_program
+            ) and not strides_over_threads(small_program, limit.threads)
         return self._written_for_larger[key]
 
     def _add_conditions(

@@ -354,7 +354,7 @@ _MANY_LOADS = "\n".join(
     for number in range(512)
 )
 
-#: So many loads that it is too expensive to compare each with all others.
+#: A number of loads with which it is too expensive to compare each with all others.
 MANY = (
     _case("each of many loads has a wait", f"{_MANY_LOADS}\n{_LEAVE}"),
     _case(

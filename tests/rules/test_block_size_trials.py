@@ -113,6 +113,17 @@ def test_a_fault_in_each_block_for_which_a_kernel_has_branches_is_a_warning(axes
     assert f"each size of more than 32 threads that was tried: {sizes};" in found.notes[-1]
 
 
+@pytest.mark.parametrize(("stride", "warnings"), [(32, 0), (256, 1)])
+def test_a_loop_over_elements_with_the_stride_of_a_small_block_is_not_for_larger_blocks(
+    stride: int, warnings: int
+) -> None:
+    """Its first test, which the threads of larger blocks fail, is whether a thread has an element at all."""
+    text = branching_kernel("setp.gt.u32 %p1, %r1, 31;").replace("mov.u32 %r8, %tid.y", "mov.u32 %r8, 0")
+    text = text.replace("\tld.shared", "next:\n\tld.shared")
+    text = text.replace("done:", f"\tadd.u32 %r1, %r1, {stride};\n\tsetp.lt.u32 %p2, %r1, 32;\n\t@%p2 bra next;\ndone:")
+    assert len(lint(text).diagnostics) == warnings
+
+
 @pytest.mark.parametrize("bound", ["16", "%r2", "64"])
 def test_a_branch_that_divides_one_warp_or_no_block_of_two_is_not_for_larger_blocks(bound: str) -> None:
     text = branching_kernel(f"setp.ge.u32 %p1, %r1, {bound};").replace("mov.u32 %r8, %tid.y", "mov.u32 %r8, 0")

@@ -10,8 +10,13 @@ from __future__ import annotations
 from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.syntax.tree import Name
+from ptxkit.analysis.ir.step_registers import read_registers
+from ptxkit.isa.effects import Value
+from ptxkit.isa.expressions import CallExpr, Expression
+from ptxkit.syntax.constants import WARP_SIZE
+from ptxkit.syntax.tree import Integer, Name
 
 
 def distinguishes_further_threads(small: Program, large: Program) -> bool:
@@ -22,6 +27,26 @@ def distinguishes_further_threads(small: Program, large: Program) -> bool:
     first, second = (AbstractRegisters(code, code.analysis(ControlFlowGraph)) for code in (small, large))
     guarded = [step for step in large.own_effectful_steps if step.instruction.guard is not None]
     return any(_is_constant(first, small.steps[step.index]) and not _is_constant(second, step) for step in guarded)
+
+
+def strides_over_threads(program: Program, threads: int) -> bool:
+    """Returns whether a number that begins with the position of a thread is increased by at most a number of threads.
+
+    A loop over elements with this stride, of whole warps, is written for a block with that number of threads. Its test
+    whether a thread has an element at all, which only threads of a larger block fail, is no branch for these.
+    """
+    dependence, strides = program.analysis(Dependence), range(WARP_SIZE, threads + 1, WARP_SIZE)
+    return any(
+        any(isinstance(each, Integer) and each.value in strides for each in step.instruction.operands)
+        and any(leaf.name.startswith("%tid") for leaf in dependence.sources_of(step, step.instruction.operands[0]))
+        for step in program.steps
+        if any(isinstance(each, Value) and _is_sum(each.value) for each in step.effects)
+        and not set(step.result_registers()).isdisjoint(read_registers(step))
+    )
+
+
+def _is_sum(value: Expression) -> bool:
+    return isinstance(value, CallExpr) and value.function == "add"
 
 
 def _is_constant(values: AbstractRegisters, step: Step) -> bool:
