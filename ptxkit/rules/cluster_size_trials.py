@@ -1,15 +1,16 @@
 """Analyzes kernels without a declared cluster size at the usual sizes.
 
-What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. Where the block
-size is not declared either, what depends on the number of threads remains a question. A question that is decided as
-correct at the sizes without other violations holds on the condition that the cluster has such a size. Everything else
-remains a question, which names the sizes that are wrong or correct.
+A kernel that interacts with the CTAs of its cluster was executed as a cluster of one CTA, which has no other CTA to
+access. What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. Where the
+block size is not declared either, what depends on the number of threads remains a question.
+What some sizes violate or leave open, and a question about the size, holds on the condition that the cluster has a size
+at which nothing else was found. Everything else remains a question, which names the sizes that are wrong or correct.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts
@@ -22,38 +23,41 @@ from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 
 CLUSTER_SIZES = (1, 2, 4)
-"""The numbers of CTAs of a cluster that are tried, until one is correct."""
+"""The numbers of CTAs of a cluster that are tried, until one of several CTAs is correct."""
 
 
 class ClusterSizeTrials:
-    """Tries cluster sizes of a kernel that has questions about them."""
+    """Tries cluster sizes of a kernel that interacts with the CTAs of its cluster."""
 
     def __init__(self, trials: LaunchTrials) -> None:
         self._trials = trials
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        """Decides the questions of a kernel about its cluster size as far as the tried sizes decide them.
+        """Decides the questions of a kernel about its cluster size as far as the tried sizes decide them, and adds
+        those that clusters of several CTAs have.
 
         Nothing changes if the budget is insufficient.
         """
-        asked = [item for item in judge.undecided if item.missing.startswith("cluster")]
-        if not asked or not has_unknown_cluster_size(kernel):
+        if not has_unknown_cluster_size(kernel):
             return
-        tried = self._try_sizes(judge, kernel, [rule for rule in rules if not rule.on_request])
+        asked = {(item.code, item.span): item for item in judge.undecided if item.missing.startswith("cluster")}
+        tried = self._try_sizes(judge, kernel, [rule for rule in rules if not rule.on_request], asked)
         if tried:
             launch = kernel.explorer.launch
             is_declared = launch.is_exact or launch.is_limit
             open_codes = frozenset(rule.code for rule in rules if rule.compares_all_threads and not is_declared)
-            _merge(judge, {(item.code, item.span): item for item in asked}, tried, open_codes)
+            _merge(judge, kernel.program.function.name, asked, tried, open_codes)
 
-    def _try_sizes(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> list[_Trial]:
-        """Returns the trials up to the first without new findings; empty if the budget is insufficient.
+    def _try_sizes(
+        self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule], asked: Iterable[CodeSpan]
+    ) -> list[_Trial]:
+        """Returns the trials up to the first of several CTAs without new findings; empty if the budget is insufficient.
 
         The threads of a cluster of one CTA were executed before, so that only the rules that ask for the size are
         checked again. Any rule may find something wrong in a larger cluster.
         """
         given = KernelFacts(kernel.explorer, kernel.policy, assumes_cluster_size=True)
-        codes = {item.code for item in judge.undecided if item.missing.startswith("cluster")}
+        codes = {code for code, _ in asked}
         asking = [rule for rule in rules if rule.code in codes]
         found = list[_Trial]()
         for size in CLUSTER_SIZES:
@@ -69,7 +73,7 @@ class ClusterSizeTrials:
                 if place not in judge.diagnostic_by_span
             }
             found.append(_Trial(size, wrong, builder.undecided))
-            if not wrong:
+            if not wrong and size > 1:
                 break
         return found
 
@@ -82,11 +86,28 @@ class _Trial:
     wrong: Mapping[CodeSpan, Diagnostic]
     undecided: Sequence[Undecided]
 
+    def mentions(self, place: CodeSpan) -> bool:
+        """Returns whether the rule found a violation in clusters of the size, or has a question at the place."""
+        return any(code == place[0] for code, _ in self.wrong) or any(
+            (item.code, item.span) == place for item in self.undecided
+        )
+
+    def is_decided(self, known: Set[CodeSpan]) -> bool:
+        """Returns whether clusters of the size have nothing but what is known, and questions with conditions."""
+        open_ = {(item.code, item.span) for item in self.undecided if not item.conditions}
+        return self.wrong.keys() <= known and open_ <= known
+
 
 def _merge(
-    judge: VerdictBuilder, asked: Mapping[CodeSpan, Undecided], trials: Sequence[_Trial], open_codes: Collection[str]
+    judge: VerdictBuilder,
+    kernel: str,
+    asked: Mapping[CodeSpan, Undecided],
+    trials: Sequence[_Trial],
+    open_codes: Collection[str],
 ) -> None:
-    """Replaces the questions by what the trials decide, and adds the questions that only known sizes have.
+    """Replaces the questions by what the trials decide, and adds what only some sizes violate or leave open.
+
+    A rule with a question about the size already states the condition: its other questions need not state it again.
 
     open_codes: the rules whose questions remain, whatever the size of the cluster, because the size of the block is not
     known either, and they count what all threads do.
@@ -95,21 +116,27 @@ def _merge(
     warned = {id(item): item for place, item in trials[-1].wrong.items() if place in always}
     sizes = [trial.size for trial in trials]
     judge.diagnostics.extend(_as_warning(item, sizes) for item in warned.values())
-    correct = [trial for trial in trials if set(trial.wrong) <= always]
     unchanged = [item for item in judge.undecided if (item.code, item.span) not in asked]
     known = {(item.code, item.span) for item in unchanged} | always
-    open_: dict[CodeSpan, list[Undecided]] = defaultdict(list)
-    for item in (item for trial in correct or trials for item in trial.undecided):
-        open_[item.code, item.span].append(item)
+    correct = [trial for trial in trials if set(trial.wrong) <= always]
+    decided = [trial for trial in correct if trial.is_decided(known)] or correct
     failing, code = sizes_with_violation({trial.size: set(trial.wrong) - always for trial in trials})
-    possible = tuple(trial.size for trial in correct)
-    holds = (ClusterLimits(possible=possible, failing=failing, code=code),) if correct else ()
-    decided = [
-        join_open(open_[place], holds) if place in open_ else _with_sizes(asked[place], trials, holds)
-        for place in {**asked, **open_}
+    possible = tuple(trial.size for trial in decided)
+    holds = (ClusterLimits(possible=possible, failing=failing, code=code),) if possible else ()
+    open_: dict[CodeSpan, list[Undecided]] = defaultdict(list)
+    for item in (item for trial in decided or trials for item in trial.undecided):
+        open_[item.code, item.span].append(item)
+    stated = {code for code, _ in asked} if holds else set[str]()
+    elsewhere = {
+        (item.code, item.span): item for trial in trials for item in trial.undecided if item.code not in stated
+    }
+    wrong = {place: _as_question(place, item, kernel) for trial in trials for place, item in trial.wrong.items()}
+    questions = {**elsewhere, **wrong, **asked}
+    judge.undecided = unchanged + [
+        replace(join_open(open_[place], holds) if place in open_ else _with_sizes(item, trials, holds), kernel=kernel)
+        for place, item in questions.items()
         if place not in known
     ]
-    judge.undecided = [*unchanged, *decided]
 
 
 def _with_sizes(item: Undecided, trials: Sequence[_Trial], holds: tuple[ClusterLimits, ...]) -> Undecided:
@@ -117,13 +144,20 @@ def _with_sizes(item: Undecided, trials: Sequence[_Trial], holds: tuple[ClusterL
 
     holds: the condition under which no size is wrong; empty if every size is.
     """
-    if wrong := [trial.size for trial in trials if (item.code, item.span) in trial.wrong]:
+    place = (item.code, item.span)
+    if wrong := [trial.size for trial in trials if place in trial.wrong]:
         reason = ptx3xx.WRONG_FOR_CLUSTER_SIZES(sizes=_format_sizes(wrong))
-    elif without := [trial.size for trial in trials if all(code != item.code for code, _ in trial.wrong)]:
+    elif without := [trial.size for trial in trials if not trial.mentions(place)]:
         reason = ptx3xx.CORRECT_FOR_CLUSTER_SIZES(sizes=_format_sizes(without))
     else:
         return item
-    return replace(item, reason=str(reason), conditions=holds)
+    missing = item.missing or "cluster=2"
+    return replace(item, reason=str(reason), missing=missing, text=None, others=(), conditions=holds)
+
+
+def _as_question(place: CodeSpan, item: Diagnostic, kernel: str) -> Undecided:
+    """Returns the question that a violation is which only some sizes have."""
+    return Undecided(place[0], item.message, item.source, place[1], missing="cluster=2", kernel=kernel)
 
 
 def _as_warning(item: Diagnostic, sizes: Iterable[int]) -> Diagnostic:

@@ -71,7 +71,7 @@ def test_the_conditions_that_suffice_follow_the_necessary_ones(ptxkit: Run) -> N
 def test_the_size_of_the_cluster_that_suffices_is_a_condition(tmp_path: Path, ptxkit: Run) -> None:
     (tmp_path / "k.ptx").write_text(COPY)
     lines = ptxkit("contract", str(tmp_path / "k.ptx")).stdout.splitlines()
-    assert "  line 26: It suffices for PTX503 that the cluster has 1 CTA." in lines
+    assert "  line 26: It suffices for PTX503 that the cluster has 1 or 2 CTAs." in lines
 
 
 def test_a_syntax_error_exits_with_1_and_has_its_diagnostic(tmp_path: Path, ptxkit: Run) -> None:

@@ -143,8 +143,9 @@ read: ld.shared.u32 %r20, [%r2]; st.global.u32 [%rd2], %r20; {MEET}""",
         f"atom.shared::cluster.add.u32 %r20, [%r10], 1; {MEET}",
     ),
     case(
-        "nothing is reported where the kernel does not fix the size of its clusters",
+        "a question remains where the kernel does not fix the size of its clusters",
         "st.shared::cluster.u32 [%r10], 1;",
+        undecided=("PTX611", "PTX612"),
         bounds=".reqntid 128, 1, 1",
     ),
     case(

@@ -160,14 +160,14 @@ bar.sync 0;
         MULTICAST + "[%r5], %h1; //~ PTX906\n" + LAST,
         target="sm_90",
         notes=True,
-        undecided=("PTX503",),
+        undecided=("PTX503", "PTX611"),
     ),
     Case(
         "multicast for another plain target",
         MULTICAST + "[%r5], %h1; //~ PTX906\n" + LAST,
         target="sm_100",
         notes=True,
-        undecided=("PTX503",),
+        undecided=("PTX503", "PTX611"),
     ),
     Case(
         "a fence orders nothing where all accesses are of one proxy, whatever data decide",

@@ -84,12 +84,12 @@ def test_a_fault_remains_a_question_if_threads_of_a_larger_block_may_arrive(bloc
     assert ("cluster size unknown; wrong if it is 1, 2 or 4" in reasons(verdict)) is not bool(block)
 
 
-def test_a_kernel_that_is_correct_with_one_cta_remains_a_question_that_states_it() -> None:
+def test_a_kernel_that_is_correct_with_the_tried_sizes_remains_a_question_that_states_it() -> None:
     verdict = lint(COPY)
     assert verdict.diagnostics == ()
-    assert reasons(verdict) == {"cluster size unknown; correct if it is 1"}
+    assert reasons(verdict) == {"cluster size unknown; correct if it is 1 or 2"}
     assert {item.missing for item in verdict.undecided} == {"cluster=2"}
-    assert {item.conditions for item in verdict.undecided} == {(ClusterLimits(possible=(1,)),)}
+    assert {item.conditions for item in verdict.undecided} == {(ClusterLimits(possible=(1, 2)),)}
     assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
     assert lint(replace_once((".reqntid 128\n", ".reqntid 128\n.reqnctapercluster 1\n"))) == Verdict(())
 
@@ -128,3 +128,59 @@ def test_a_declared_size_is_not_tried() -> None:
         replace_once((".reqntid 128\n", ".reqntid 128\n.explicitcluster\n.reqnctapercluster 2\n"), (EXPECT, ""))
     )
     assert [(item.code, item.severity) for item in verdict.diagnostics] == [("PTX503", Severity.ERROR)]
+
+
+NEIGHBOR = """.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry kernel(.param .u64 out)
+.reqntid 32
+{
+  .shared .align 128 .b8 tile[128];
+  .reg .pred %p<2>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %cluster_ctarank;
+  mov.u32 %r3, %cluster_nctarank;
+  mov.u32 %r4, tile;
+  mad.lo.u32 %r5, %r1, 4, %r4;
+  st.shared.u32 [%r5], %r2;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  add.u32 %r6, %r2, 1;
+  rem.u32 %r6, %r6, %r3;
+  mapa.shared::cluster.u32 %r7, %r5, %r6;
+  ld.shared::cluster.u32 %r8, [%r7];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd2, %rd1, %rd2;
+  red.global.add.u32 [%rd2], %r8;
+  barrier.cluster.arrive.aligned;
+  barrier.cluster.wait.aligned;
+  ret;
+}
+"""
+BARRIER = "  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;\n"
+
+
+def test_a_kernel_without_questions_that_is_correct_with_two_ctas_remains_clean() -> None:
+    assert lint(NEIGHBOR) == Verdict(())
+
+
+def test_a_violation_in_clusters_of_several_ctas_is_a_question() -> None:
+    """The neighbor may not have started when a barrier of the CTA replaces the first one."""
+    verdict = lint(NEIGHBOR.replace(BARRIER, "  bar.sync 0;\n", 1))
+    assert verdict.diagnostics == ()
+    assert {item.code for item in verdict.undecided} >= {"PTX611"}
+    limits = {each for item in verdict.undecided for each in item.conditions}
+    assert limits == {ClusterLimits(possible=(1,), failing=(2, 4), code="PTX611")}
+    assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
+
+
+def test_a_kernel_that_ends_before_the_access_of_its_neighbor_is_a_question() -> None:
+    first = NEIGHBOR.rindex(BARRIER)
+    verdict = lint(NEIGHBOR[:first] + NEIGHBOR[first + len(BARRIER) :])
+    assert {item.code for item in verdict.undecided} == {"PTX612"}
