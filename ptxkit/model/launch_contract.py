@@ -68,7 +68,8 @@ class BlockLimits:
 
     exact: the required extents. most: the largest number. failing: the numbers that the analysis proved to be wrong, of
     blocks with one dimension. possible: the other numbers that it tried, or, if none is wrong, those with which a
-    question is decided. code: the violation that occurs with the failing ones.
+    question is decided. failing_shapes, shapes: the same for blocks with several dimensions. code: the violation that
+    occurs with the failing ones.
     """
 
     exact: LaunchShape | None = None
@@ -76,15 +77,18 @@ class BlockLimits:
     failing: tuple[int, ...] = ()
     possible: tuple[int, ...] = ()
     code: str = ""
+    shapes: tuple[LaunchShape, ...] = ()
+    failing_shapes: tuple[LaunchShape, ...] = ()
 
     def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         if self.exact is not None:
             return contract_words.BLOCK_EXACTLY(threads=_extents(self.exact), **verbs)
         if self.most is not None:
             return contract_words.BLOCK_AT_MOST(threads=self.most, **verbs)
-        if self.possible and (verbs is not DEMANDED or not self.failing):
-            wrong = _wrong_with(self.failing, self.code)
-            return contract_words.BLOCK_ONE_OF(possible=_either(self.possible), wrong=wrong, **verbs)
+        possible = self._possible_words()
+        if possible and (verbs is not DEMANDED or not self.failing):
+            wrong = _wrong_with((*map(str, self.failing), *map(_extents, self.failing_shapes)), self.code)
+            return contract_words.BLOCK_ONE_OF(possible=_either(possible), wrong=wrong, **verbs)
         words = contract_words.BLOCK_NOT if self.possible else contract_words.BLOCK_NONE_OF
         return words(failing=_either(self.failing), code=self.code, possible=_either(self.possible), **verbs)
 
@@ -94,7 +98,10 @@ class BlockLimits:
         if self.most is not None:
             return f"block <= {self.most}"
         named = "not in" if self.failing else "in"
-        return f"block {named} {', '.join(map(str, self.failing or self.possible))}"
+        return f"block {named} {', '.join(map(str, self.failing or self._possible_words()))}"
+
+    def _possible_words(self) -> tuple[str, ...]:
+        return (*map(str, self.possible), *map(_extents, self.shapes))
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         if launch.block is None:
@@ -446,11 +453,11 @@ def _extents(shape: LaunchShape) -> str:
     return "x".join(map(str, kept))
 
 
-def _wrong_with(failing: tuple[int, ...], code: str) -> str:
+def _wrong_with(failing: Sequence[int | str], code: str) -> str:
     return contract_words.WRONG_WITH(failing=_either(failing), code=code) if failing else ""
 
 
-def _either(numbers: tuple[int, ...]) -> str:
+def _either(numbers: Sequence[int | str]) -> str:
     *others, last = map(str, numbers or (0,))
     return contract_words.OR(first=", ".join(others), last=last) if others else last
 

@@ -30,7 +30,9 @@ def requirement_object(requirement: Requirement) -> dict[str, object]:
 def requirement_numbers(requirement: Requirement) -> dict[str, object]:
     """What is required, without what a requirement leaves open."""
     match requirement:
-        case BlockLimits(exact=exact, most=most, failing=failing, possible=possible, code=code):
+        case BlockLimits(exact=exact, most=most, code=code):
+            failing = (*requirement.failing, *map(list, requirement.failing_shapes))
+            possible = (*requirement.possible, *map(list, requirement.shapes))
             found: dict[str, object] = {"exact": exact, "most": most, "not": failing, "tried": possible, "code": code}
         case ClusterLimits(exact=exact, least=least, most=most):
             tried = {"not": requirement.failing, "tried": requirement.possible, "code": requirement.code}

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.thread_axes import count_thread_axes
+from ptxkit.analysis.ir.thread_axes import ROW_LENGTHS, count_thread_axes
+from ptxkit.analysis.values.scenario import declared_extents
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.launch_trials import LaunchTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
-ROW_LENGTHS = (16, 32, 8)
-"""The lengths of blocks along x that are tried, the most frequent first."""
 THREAD_COUNTS = (256, 128, 64, 1024)
 """The numbers of threads that are tried where the kernel declares no limit, the most frequent first."""
 
@@ -32,7 +31,9 @@ class BlockShapeTrials:
 
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Turns the errors that a block of some shape does not have, or that cannot be tried, into questions."""
-        shapes = list(blocks_with_rows(kernel))
+        launch = kernel.explorer.launch
+        row = [(launch.threads, 1, 1)] if launch.block != declared_extents(kernel.program) else []
+        shapes = [*row, *blocks_with_rows(kernel)]
         errors = {id(item): item for item in judge.diagnostics if item.severity is Severity.ERROR}
         codes = {item.code for item in errors.values()}
         chosen = [rule for rule in rules if rule.code in codes]
@@ -52,8 +53,7 @@ class BlockShapeTrials:
 def blocks_with_rows(kernel: KernelFacts) -> Iterator[tuple[int, int, int]]:
     """Yields blocks with several rows; none if the kernel declares a shape or reads positions along x only."""
     launch = kernel.explorer.launch
-    _, y, z = launch.block
-    if launch.is_exact or y * z > 1 or count_thread_axes(kernel.program) == 1:
+    if launch.is_exact or declared_extents(kernel.program)[1:] != (1, 1) or count_thread_axes(kernel.program) == 1:
         return
     for threads in (launch.threads,) if launch.is_limit else THREAD_COUNTS:
         for x in ROW_LENGTHS:

@@ -19,11 +19,11 @@ from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS, count_thread_axes
 from ptxkit.analysis.sync.block_sizes import alternative_launches
-from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.scenario import LaunchConfig, declared_extents
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
 from ptxkit.diagnostics.catalogue import notes
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.model.launch_contract import BlockLimits
+from ptxkit.model.launch_contract import BlockLimits, LaunchShape
 from ptxkit.rules.block_shape_trials import blocks_with_rows
 from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_violation
 from ptxkit.rules.model import Rule
@@ -36,6 +36,9 @@ COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 LARGEST_SMALL_BLOCK = 128
 """The largest number of threads with which a kernel may be correct that is wrong with all larger numbers."""
 MIN_LARGER_SIZES = 2
+
+SMALL_BLOCKS = ((16, 8),)
+"""Blocks of two dimensions with which a kernel may be correct that is not with the usual ones."""
 
 SizeResult: TypeAlias = tuple[LaunchConfig, VerdictBuilder]
 """A size that was tried, with its verdict."""
@@ -69,34 +72,37 @@ class BlockSizeTrials:
         failing = dict(self._find_failing(kernel, tried, places))
         warned = {id(item): item for item in failing.values()}
         judge.diagnostics.extend(warned.values())
-        open_ = {(item.code, item.span) for _, builder in tried for item in builder.undecided}
+        judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in failing]
+        found = judge.diagnostic_by_span.keys() | failing.keys()
+        wrong = {launch.block: builder.diagnostic_by_span.keys() - found for launch, builder in tried}
+        correct = [each for each in tried if _finds_nothing_new(each[1], judge)]
+        if correct and (count_thread_axes(kernel.program) == 1 or _has_guessed_rows(kernel)):
+            launch, _ = min(correct, key=lambda each: not places.isdisjoint(_open_places(each[1])))
+            self._add_conditions(judge, kernel.program.function, launch, rules, sizes_with_violation(wrong))
+        open_ = set[CodeSpan]().union(*(_open_places(builder) for _, builder in tried))
         judge.undecided = [
-            replace(item, missing="") if (item.code, item.span) in open_ else item
+            replace(item, missing="") if (item.code, item.span) in open_ and not item.conditions else item
             for item in judge.undecided
-            if (item.code, item.span) not in failing
         ]
-        correct = next((launch for launch, builder in tried if _finds_nothing_new(builder, judge)), None)
-        if correct is not None and count_thread_axes(kernel.program) == 1:
-            found = judge.diagnostic_by_span.keys() | failing.keys()
-            wrong = {launch.threads: builder.diagnostic_by_span.keys() - found for launch, builder in tried}
-            sizes_and_code = sizes_with_violation(wrong)
-            self._add_conditions(judge, kernel.program.function, correct, rules, sizes_and_code)
 
     def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeResult]:
         """Returns the results up to the first size at which no question is a violation that is one at all sizes before.
 
-        Small sizes end nothing. The result is empty if not all sizes could be analyzed.
+        Small sizes end nothing, nor do blocks of some shape that leave a question open. The result is empty if not all
+        sizes could be analyzed.
         """
         found: list[SizeResult] = []
         failing = set(asked)
-        for launch in (*_candidate_launches(kernel, ()), *_usual_shapes(kernel)):
+        has_rows = _has_guessed_rows(kernel)
+        for launch in _launches_to_try(kernel):
             trial = self._check_at_size(kernel.program.function, launch, rules)
             if trial is None:
                 return []
             if trial.is_launchable:
                 found.append((launch, trial.builder))
+                failing_or_open = trial.builder.diagnostic_by_span.keys() | _open_places(trial.builder)
                 failing &= set(trial.builder.diagnostic_by_span) if launch.threads > LARGEST_SMALL_BLOCK else failing
-                if not failing:
+                if not failing and not (has_rows and not failing_or_open.isdisjoint(asked)):
                     break
         return found
 
@@ -142,7 +148,7 @@ class BlockSizeTrials:
         function: Function,
         launch: LaunchConfig,
         rules: Sequence[Rule],
-        violation: tuple[tuple[int, ...], str],
+        violation: tuple[tuple[LaunchShape, ...], str],
     ) -> None:
         """Adds the condition of a size to the questions that it decides, if no rule finds anything else there.
 
@@ -151,8 +157,7 @@ class BlockSizeTrials:
         trial = self._check_at_size(function, launch, [rule for rule in rules if not rule.on_request])
         if trial is None or not _finds_nothing_new(trial.builder, judge):
             return
-        failing, code = violation
-        holds = (BlockLimits(possible=(launch.threads,), failing=failing, code=code),)
+        holds = (_limits(launch.block, *violation),)
         open_ = {(item.code, item.span): item for item in trial.builder.undecided}
         decided: list[Undecided] = []
         for item in judge.undecided:
@@ -208,7 +213,7 @@ def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator
     given = kernel.explorer.launch
     if not given.is_limit and count_thread_axes(kernel.program) > 1:
         return
-    _, y, z = given.block
+    _, y, z = declared_extents(kernel.program)
     most = given.threads if given.is_limit else max(COMMON_BLOCK_SIZES)
     first = (*((most,) if given.is_limit else ()), *COMMON_BLOCK_SIZES, *further)
     for size in dict.fromkeys(first):
@@ -217,13 +222,39 @@ def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator
     yield from alternative_launches(given, kernel.scenarios[0].thread_classes, first)
 
 
-def _usual_shapes(kernel: KernelFacts) -> Iterator[LaunchConfig]:
-    """Yields usual blocks along several axes, and then one of one warp, if the kernel declares no lengths."""
+def _launches_to_try(kernel: KernelFacts) -> Iterator[LaunchConfig]:
+    """Yields the launches with which a question may be decided, first those with a shape as the kernel is written for.
+
+    Blocks along several axes are tried if the kernel declares no lengths; the last one has one warp.
+    """
     axes, given = count_thread_axes(kernel.program), kernel.explorer.launch
-    usual = (*USUAL_BLOCKS[axes][:MIN_LARGER_SIZES], ONE_WARP_BLOCKS[axes]) if axes > 1 else ()
-    for block in blocks_with_rows(kernel) if given.is_limit else usual:
-        x, y, z = (*block, 1, 1)[:3]
-        yield LaunchConfig((x, y, z), given.cluster, is_exact=True)
+    has_rows = _has_guessed_rows(kernel)
+    sizes = list(_candidate_launches(kernel, ()))
+    yield from () if has_rows else sizes
+    if axes > 1:
+        row = [(given.threads, 1, 1)] if has_rows else []
+        first = (*USUAL_BLOCKS[axes], *SMALL_BLOCKS) if has_rows else USUAL_BLOCKS[axes][:MIN_LARGER_SIZES]
+        usual = (*first, *row, ONE_WARP_BLOCKS[axes])
+        for block in (*blocks_with_rows(kernel), *row) if given.is_limit else usual:
+            x, y, z = (*block, 1, 1)[:3]
+            yield LaunchConfig((x, y, z), given.cluster, is_exact=True)
+    yield from sizes if has_rows else ()
+
+
+def _has_guessed_rows(kernel: KernelFacts) -> bool:
+    """Returns whether the analyzed block has several rows that no directive declares."""
+    return kernel.explorer.launch.block != declared_extents(kernel.program)
+
+
+def _open_places(builder: VerdictBuilder) -> set[CodeSpan]:
+    return {(item.code, item.span) for item in builder.undecided}
+
+
+def _limits(block: LaunchShape, failing: Sequence[LaunchShape], code: str) -> BlockLimits:
+    """Returns the condition that the block has a shape. failing: the shapes with which a violation was found."""
+    numbers, shapes = (tuple(each for each in failing if (each[1:] == (1, 1)) is row) for row in (True, False))
+    found = BlockLimits(failing=tuple(x for x, _, _ in numbers), failing_shapes=shapes, code=code)
+    return replace(found, possible=block[:1]) if block[1:] == (1, 1) else replace(found, shapes=(block,))
 
 
 def _list_sizes(tried: Sequence[SizeResult]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -13,10 +14,12 @@ from ptxkit.diagnostics import Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.model.kernel_conditions import join_conditions
-from ptxkit.model.launch_contract import Requirement
+from ptxkit.model.launch_contract import LaunchShape, Requirement
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Directive, Function, Module
+
+SizeT = TypeVar("SizeT", int, LaunchShape)
 
 
 class LaunchTrials:
@@ -79,12 +82,12 @@ def join_open(items: Sequence[Undecided], holds: tuple[Requirement, ...]) -> Und
     return replace(items[-1], conditions=tuple(dict.fromkeys((*holds, *conditions))) if conditions else ())
 
 
-def sizes_with_violation(wrong: Mapping[int, Collection[CodeSpan]]) -> tuple[tuple[int, ...], str]:
+def sizes_with_violation(wrong: Mapping[SizeT, Collection[CodeSpan]]) -> tuple[tuple[SizeT, ...], str]:
     """Returns the sizes with which the most frequent violation was found, and its code; empty if none was found.
 
-    wrong: the violations that were found with each size.
+    wrong: the violations that were found with each size, a number or extents.
     """
-    sizes: dict[str, list[int]] = defaultdict(list)
+    sizes: dict[str, list[SizeT]] = defaultdict(list)
     for size in sorted(wrong):
         for code in dict.fromkeys(code for code, _ in wrong[size]):
             sizes[code].append(size)

@@ -33,7 +33,6 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
@@ -68,10 +67,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
     known = list(observe_operand_violations(kernel, is_reported, finding))
     yield from known
-    if count_thread_axes(kernel.program) == 1:
-        steps = map(_step_of, observe_operand_violations(kernel, depends_on_block, finding))
-        for step in dict.fromkeys(steps).keys() - set(map(_step_of, known)):
-            yield OpenObligation(step, ptx2xx.LAST_THREADS_MAY_NOT_EXIST(), "block")
+    steps = map(_step_of, observe_operand_violations(kernel, depends_on_block, finding))
+    for step in dict.fromkeys(steps).keys() - set(map(_step_of, known)):
+        yield OpenObligation(step, ptx2xx.LAST_THREADS_MAY_NOT_EXIST(), "block")
 
 
 def _step_of(observed: Observation | OpenObligation) -> Step:

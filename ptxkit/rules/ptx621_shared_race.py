@@ -85,9 +85,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         launch = facts.scenario.launch
         write, read = conflict.write, conflict.read
         if _are_stores(conflict):
-            has_shape = launch.is_exact or launch.is_limit or count_thread_axes(kernel.program) == 1
-            if has_shape and may_store_different_values(conflict, kernel.explorer.input_independence):
-                yield OpenObligation(read.event.step, ptx6xx.STORES_MAY_DIFFER())
+            if may_store_different_values(conflict, kernel.explorer.input_independence):
+                has_shape = launch.is_exact or launch.is_limit or count_thread_axes(kernel.program) == 1
+                yield OpenObligation(read.event.step, ptx6xx.STORES_MAY_DIFFER(), "" if has_shape else "block")
             continue
         if not (launch.is_exact or launch.is_limit):
             step = _finding(facts, conflict).primary

@@ -7,6 +7,7 @@ from math import prod
 from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.thread_axes import usual_blocks
 from ptxkit.analysis.limits import MAX_CLUSTER_CTAS
 from ptxkit.analysis.values.input_data import InputData
 from ptxkit.analysis.values.predicate_implications import Implications
@@ -165,19 +166,24 @@ class Scenario:
 def launch_config_of(program: Program) -> LaunchConfig:
     """Returns the geometry that the kernel's directives declare.
 
-    The block has one dimension of DEFAULT_THREADS where they declare no block, or one that no GPU launches. The cluster
-    has one CTA where the declared cluster cannot be launched.
+    The block has a usual shape where they declare none, or one that no GPU launches. The cluster has one CTA where the
+    declared cluster cannot be launched.
     """
     function = program.function
-    block, ctas = (
-        launch_extents(function, *BLOCK_DIRECTIVES),
-        launch_extents(function, "reqnctapercluster") or (1, 1, 1),
-    )
+    block, ctas = declared_extents(program), launch_extents(function, "reqnctapercluster") or (1, 1, 1)
+    has_block = launch_extents(function, *BLOCK_DIRECTIVES) == block
+    is_exact = has_block and function.directive("reqntid") is not None
     if not 0 < prod(ctas) <= MAX_CLUSTER_CTAS:  # ptxas accepts any number
         ctas = (1, 1, 1)
-    if block is None or not 0 < prod(block) <= MAX_CTA_THREADS:
-        return LaunchConfig((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
-    return LaunchConfig(block, ctas, function.directive("reqntid") is not None, is_limit=True)
+    if not is_exact and block[1:] == (1, 1):
+        block = next(usual_blocks(program, block[0] if has_block else None), block)
+    return LaunchConfig(block, ctas, is_exact, is_limit=has_block)
+
+
+def declared_extents(program: Program) -> tuple[int, int, int]:
+    """Returns the extents of the block that a kernel declares, or of a block of DEFAULT_THREADS."""
+    block = launch_extents(program.function, *BLOCK_DIRECTIVES)
+    return (DEFAULT_THREADS, 1, 1) if block is None or not 0 < prod(block) <= MAX_CTA_THREADS else block
 
 
 def representative_threads(tids: tuple[int, ...]) -> list[int]:
