@@ -41,6 +41,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             if isinstance(e.effect, Barrier) and e.size is not None
         }
         yield from make_observations(kernel, number, counting, _find_mismatches)
+        if not facts.scenario.is_flipped:
+            for step in facts.simulation.chance_meetings:
+                launch = facts.scenario.launch
+                missing = "" if launch.is_exact or launch.is_limit else "block"
+                yield OpenObligation(step, ptx6xx.MEETING_BY_CHANCE(), missing)
 
 
 def _find_mismatches(facts: ScenarioFacts) -> ScheduleFindings:

@@ -1,4 +1,4 @@
-"""PTX607: masks that do not name an executing lane; and PTX206 of barriers' numbers."""
+"""PTX607: masks that do not name an executing lane; PTX206 of barriers' numbers; PTX602 of uncertain participants."""
 
 from __future__ import annotations
 
@@ -55,4 +55,23 @@ mov.u32 %r11, %laneid; setp.ge.u32 %p4, %r11, 16; @%p4 bra end; bar.warp.sync 0x
         "mov.u32 %r10, 128; bar.sync 1, %r10; mov.u32 %r11, 100;\nbarrier.sync 2, %r11; //! PTX206",
     ),
     Case("how many there are may be the launch's affair", "mov.u32 %r10, %ntid.x; bar.sync 1, %r10;", bounds=""),
+    Case("half of the threads complete a barrier", "bar.sync 1, 64;", undecided=("PTX602",)),
+    Case("all threads complete a barrier with their number", "bar.sync 1, 128;"),
+    Case("each warp completes a barrier without others", "bar.sync 1, 32; bar.sync 1, 32;"),
+    Case("two warps complete each of two barriers", "shr.u32 %r10, %r1, 6; add.u32 %r10, %r10, 1; bar.sync %r10, 64;"),
+    Case(
+        "half of the threads wait for the other half",
+        "setp.ge.u32 %p3, %r1, 64; @%p3 bra wait; bar.arrive 1, 128; bra end;\nwait: bar.sync 1, 128;\nend:",
+    ),
+    Case(
+        "three warps arrive and one waits, but two are counted",
+        """shr.u32 %r10, %r1, 5; setp.eq.u32 %p3, %r10, 3; @%p3 bra wait; bar.arrive 1, 64; bra end;
+wait: bar.sync 1, 64;\nend:""",
+        undecided=("PTX602",),
+    ),
+    Case(
+        "two halves meet one after the other, in an order that another barrier fixes",
+        """setp.ge.u32 %p3, %r1, 64; @%p3 bra later; bar.sync 1, 64; bar.sync 0; bra end;
+later: bar.sync 0; bar.sync 1, 64;\nend:""",
+    ),
 )

@@ -438,4 +438,26 @@ xor.b32 %r11, %r4, 512; ld.shared.u32 %r12, [%r11]; //! PTX621 store
 st.global.u32 [%rd2], %r12;""",
     ),
     *_global_cases(),
+    Case(
+        "a turn is taken at barriers whose last arrival no thread awaits",
+        """setp.ge.u32 %p3, %r1, 64; shl.b32 %r10, %r1, 4; and.b32 %r10, %r10, 1023; add.u32 %r10, %r2, %r10;
+@%p3 bra second;
+bar.sync 1, 128; st.shared.u32 [%r10], %r1; ld.shared.u32 %r11, [%r10]; bar.arrive 2, 128;
+bar.sync 1, 128; bar.arrive 2, 128; bra end;
+second: bar.arrive 1, 128; bar.sync 2, 128; st.shared.u32 [%r10], %r1; bar.arrive 1, 128;
+bar.sync 2, 128; bar.arrive 1, 128;
+end:""",
+    ),
+    Case(
+        "the turn is given before the load, at barriers whose last arrival no thread awaits",
+        """setp.ge.u32 %p3, %r1, 64; shl.b32 %r10, %r1, 4; and.b32 %r10, %r10, 1023; add.u32 %r10, %r2, %r10;
+@%p3 bra second;
+bar.sync 1, 128; st.shared.u32 [%r10], %r1; bar.arrive 2, 128;
+ld.shared.u32 %r11, [%r10]; //! PTX621 store
+bar.sync 1, 128; bar.arrive 2, 128; bra end;
+second: bar.arrive 1, 128; bar.sync 2, 128;
+st.shared.u32 [%r10], %r1; //= store
+bar.arrive 1, 128; bar.sync 2, 128; bar.arrive 1, 128;
+end:""",
+    ),
 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,7 @@ class HappensBefore:
     ) -> None:
         self._budget = budget
         self._release_orders = release_orders
+        self._facts = facts
         self._program = facts.program
         self._threads = facts.scenario.launch.threads
         self._is_single_cta = facts.scenario.launch.cluster_size == 1
@@ -236,8 +237,19 @@ class HappensBefore:
             for key, positions in path.release_acquire_points.releases.items() if not path.has_known_phases else ():
                 if _is_mbarrier_key(key) and len(positions) > seen[key] + 1:
                     found.add(key)  # it may arrive twice in a phase
-        found.update(key for key, counts in uses.items() if len(counts) > 1)
+        found.update(key for key, counts in uses.items() if len(counts) > 1 and not self._is_ordinal(key, uses))
         return frozenset(found)
+
+    def _is_ordinal(self, key: Hashable, used: Iterable[Hashable]) -> bool:
+        """Returns whether the n-th use of a barrier is one of its phase n, though some warps use it more often.
+
+        used: the barriers, of which one with several thread counts has several keys.
+        """
+        match key:
+            case ("cta", int() as number, *_):
+                same = [each for each in used if isinstance(each, tuple) and each[:2] == key[:2]]
+                return len(same) == 1 and self._facts.simulation.is_ordinal(self._facts.scenario.rank, number)
+        return False
 
     @cached_property
     def _has_full_cta_barrier(self) -> bool:

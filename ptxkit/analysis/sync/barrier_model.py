@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.fast_dataclasses import dataclass, field
@@ -34,7 +35,7 @@ class SimulatedBarrier:
     declaration: the event that declares its number of threads. arrival_phases: by warp, the phase in which each arrival
     counts. partial_warps: the warps of which only some lanes have arrived, which are not counted yet. last_arrivals: by
     actor, how often it has arrived, and the phase of its last arrival. waiting: the actors that wait for the current
-    phase of the barrier of the cluster.
+    phase of the barrier of the cluster. counts_all: whether some phase was one of all threads.
     """
 
     state: BarrierState | ClusterBarrierState
@@ -43,6 +44,22 @@ class SimulatedBarrier:
     partial_warps: set[int] = field(default_factory=set)
     last_arrivals: dict[int, tuple[int, int]] = field(default_factory=dict)
     waiting: list[int] = field(default_factory=list)
+    counts_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierMeetings:
+    """Which warps synchronize in the phases of a barrier with a number of threads.
+
+    step: an instruction that declares the number. groups: for each phase, (warp, how often it had arrived before).
+    is_chance: whether only some of several warps that execute the same events synchronize with others, which might as
+    well be the other ones. is_ordinal: whether the n-th arrival of each warp counts in phase n.
+    """
+
+    step: Step
+    groups: frozenset[frozenset[tuple[int, int]]]
+    is_chance: bool
+    is_ordinal: bool
 
 
 class BarrierModel:
@@ -160,6 +177,7 @@ class BarrierModel:
         before, _ = barrier.last_arrivals.get(actor, (0, 0))
         last = state.completed_phases + 1
         if state.declared_count is None:
+            barrier.counts_all = True
             state.arrive(self._threads[actor])
         else:
             for warp in self._warps[actor]:
@@ -212,6 +230,29 @@ class BarrierModel:
                 barrier.state.wait(self._threads[actor])
             barrier.waiting.clear()
         return True
+
+    def meetings(self) -> dict[BarrierKey, BarrierMeetings]:
+        """Returns which warps synchronize at each barrier that always has a number of threads."""
+        found: dict[BarrierKey, BarrierMeetings] = {}
+        for key, barrier in self._barriers.items():
+            if barrier.declaration is None or barrier.counts_all:
+                continue
+            groups: dict[int, set[tuple[int, int]]] = defaultdict(set)
+            for warp, phases in barrier.arrival_phases.items():
+                for number, phase in enumerate(phases):
+                    groups[phase].add((warp, number))
+            is_chance = any(
+                len(set(phases)) > 1 and any(len(groups[phase]) > 1 for phase in phases)
+                for actor in barrier.last_arrivals
+                for phases in zip(*(barrier.arrival_phases[warp] for warp in self._warps[actor]), strict=False)
+            )
+            is_ordinal = all(
+                phase == number for phases in barrier.arrival_phases.values() for number, phase in enumerate(phases, 1)
+            )
+            found[key] = BarrierMeetings(
+                barrier.declaration.step, frozenset(map(frozenset, groups.values())), is_chance, is_ordinal
+            )
+        return found
 
     def release_all(self) -> bool:
         """Completes the barriers whose missing threads have exited, and returns whether there were any."""

@@ -17,7 +17,7 @@ from heapq import heappop, heappush, heapreplace
 
 from ptxkit.analysis.limits import MAX_SIMULATED_EVENTS
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.sync.barrier_model import BarrierModel, SimulatedBarrier
+from ptxkit.analysis.sync.barrier_model import BarrierKey, BarrierMeetings, BarrierModel, SimulatedBarrier
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
 from ptxkit.analysis.sync.mbarrier_model import ExcessArrival, MbarrierModel, SimulatedMbarrier
 from ptxkit.analysis.sync.thread_classes import ThreadClass
@@ -61,7 +61,7 @@ class ScheduleResult:
     blocked_threads: the actors that are deadlocked at the end. count_mismatches: events at one barrier that declare
     different thread counts. tx_mismatches: the mbarriers whose tx-count is not zero at the end, or was completed
     without an expect-tx. tx_overflows: the first expect-tx after which the tx-count of an mbarrier exceeded its range,
-    with that count.
+    with that count. meetings: which warps synchronize at the barriers of a number of threads.
 
     certain_events: the number of events that were simulated before the first that follows a guess of its thread, or
     before the end of a thread that guessed; None if all are certain. has_certain_end: whether all threads came to where
@@ -80,6 +80,7 @@ class ScheduleResult:
     count_mismatches: list[tuple[TraceEvent, TraceEvent]] = field(default_factory=list)
     tx_mismatches: list[MbarrierLocation] = field(default_factory=list)
     tx_overflows: list[tuple[TraceEvent, int]] = field(default_factory=list)
+    meetings: dict[BarrierKey, BarrierMeetings] = field(default_factory=dict)
     certain_events: int | None = None
     has_certain_end: bool = True
     exact_events: int | None = None
@@ -295,7 +296,7 @@ class _ScheduleSimulator:
         """Returns the result, once no actor can advance."""
         result = self.result
         result.excess_arrivals, result.count_mismatches = self.mbarriers.excess_arrivals, self.barriers.count_mismatches
-        result.tx_overflows = self.mbarriers.tx_overflows
+        result.tx_overflows, result.meetings = self.mbarriers.tx_overflows, self.barriers.meetings()
         result.is_misused |= self.barriers.is_misused
         result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate or result.is_misused
         result.exact_events = 0 if result.is_approximate else self.unsized_copies.first_uneven

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import (
     MAX_ANALYZED_CTAS,
     MAX_SCHEDULES,
@@ -87,6 +88,28 @@ class SyncSimulation:
             if found[first].is_approximate or not found[first].is_complete:
                 return {}
         return found
+
+    @property
+    def chance_meetings(self) -> list[Step]:
+        """The barriers of which not the kernel, but the speed of its threads determines which warps synchronize there.
+
+        They are named by an instruction that declares the number of threads.
+        """
+        schedules = list(self.schedules.values())
+        if any(each.count_mismatches for each in schedules):
+            return []
+        found = {
+            met.step: None
+            for key, met in (schedules[0].meetings.items() if schedules else ())
+            if met.is_chance
+            or any(key in each.meetings and each.meetings[key].groups != met.groups for each in schedules)
+        }
+        return list(found)
+
+    def is_ordinal(self, rank: int, number: int) -> bool:
+        """Returns whether the n-th use by each warp of a CTA's barrier counts in phase n, in all schedules."""
+        met = [each.meetings.get(("cta", rank, number)) for each in self.schedules.values()]
+        return bool(met) and all(each is not None and each.is_ordinal and not each.is_chance for each in met)
 
     @property
     def _can_simulate(self) -> bool:

@@ -42,6 +42,10 @@ BARRIER_TOO_MANY_ARRIVALS = MessageTemplate(
 BARRIER_COUNT_DIFFERS = MessageTemplate(
     BARRIER_COUNT_MISMATCH, "names {count:1 thread} at a barrier where others name {other} in the same phase"
 )
+MEETING_BY_CHANCE = MessageTemplate(
+    BARRIER_COUNT_MISMATCH,
+    "more threads use the barrier than it counts; which of them it orders depends on when they arrive",
+)
 COUNTS_THREADS = MessageTemplate(BARRIER_COUNT_MISMATCH, "names {count}")
 NAME_SAME_COUNT = MessageTemplate(BARRIER_COUNT_MISMATCH, "name the same number of threads at each use of the barrier")
 
