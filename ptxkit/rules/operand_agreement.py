@@ -126,20 +126,23 @@ def _is_certain(
 
     A number that follows the sample of a parameter may be an integer argument, so it must be the same in two samples.
     The result of a conversion never comes from a parameter: a generic address, or a term whose state space only a
-    conversion determines. An address in another CTA is compared in the scenarios of one CTA, because the other
-    scenarios may belong to that CTA.
+    conversion determines. The scenarios of each CTA of a cluster are compared with each other only: what one CTA does
+    refutes nothing about another one.
     """
+    ranks: dict[int, dict[int, set[tuple[int, Value]]]] = defaultdict(dict)
+    for number, values in by_scenario.items():
+        ranks[kernel.scenarios[number].scenario.rank][number] = values
     if isinstance(found, WrongAddressKind) and found.origin == REMOTE:
-        ranks: dict[int, list[int]] = defaultdict(list)
-        for number in by_scenario:
-            ranks[kernel.scenarios[number].scenario.rank].append(number)
-        return any(
-            _do_samples_agree(kernel, {number: by_scenario[number] for number in numbers}) for numbers in ranks.values()
-        )
-    if len(by_scenario) < sum(_is_reached(kernel, number, found.step) for number in range(len(kernel.scenarios))):
-        return False
+        return any(_do_samples_agree(kernel, shown) for shown in ranks.values())
     converted = isinstance(found, WrongAddressKind) and (found.origin == "generic" or not isinstance(found.value, int))
-    return converted or _do_samples_agree(kernel, by_scenario)
+    return any(
+        (converted or _do_samples_agree(kernel, shown))
+        and all(
+            number in shown or facts.scenario.rank != rank or not _is_reached(kernel, number, found.step)
+            for number, facts in enumerate(kernel.scenarios)
+        )
+        for rank, shown in ranks.items()
+    )
 
 
 def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
@@ -165,11 +168,11 @@ def _is_space_without_arguments(kernel: KernelFacts, found: WrongAddressKind | O
 
 
 def _depends_on_position(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
-    """Returns whether only the position of the thread decides an operand of the kernel itself."""
+    """Returns whether only the position of the thread and of its CTA decides an operand of the kernel itself."""
     step, own = found.step, kernel.explorer.input_independence
     if step.match is None or found.role not in step.match.roles or not own.program.contains(step):
         return False
-    return own.dependence.depends_on_position_only(step, step.operand(found.role))
+    return own.has_fixed_value(step, step.operand(found.role))
 
 
 def _do_samples_agree(kernel: KernelFacts, by_scenario: Mapping[int, set[tuple[int, Value]]]) -> bool:

@@ -47,7 +47,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if not certainty.program.contains(step):
             return None
         operands = [step.operand(role) for role in (misfit.role, misfit.rule)]
-        if all(certainty.is_input_independent(step, each) for each in operands):
+        if all(
+            certainty.is_input_independent(step, each) or certainty.has_fixed_value(step, each) for each in operands
+        ):
             return True
         return False if any(certainty.depends_on_arguments(step, each) for each in operands) else None
 

@@ -34,6 +34,21 @@ CASES = (
         bounds=PAIR,
         undecided=("PTX210",),
     ),
+    Case(
+        "an argument decides whether a store signals in the wrong CTA",
+        f"setp.eq.u32 %p4, %r6, 5;\n{PEER} @%p4 bra more;\n{STORE} [%r22], {{1, 2, 3, 4}}, [%r5]; //! PTX210{DONE}",
+        bounds=PAIR,
+    ),
+    Case(
+        "only the first CTA of a cluster reduces in its own memory",
+        f"""mov.u32 %r20, %cluster_ctarank; mov.u32 %r24, 0; mapa.shared::cluster.u32 %r22, %r2, %r24;
+mapa.shared::cluster.u32 %r23, %r5, %r24; @%p1 mbarrier.init.shared.b64 [%r5], 1; fence.mbarrier_init.release.cluster;
+setp.eq.u32 %p4, %r20, 0; and.pred %p4, %p4, %p1; @%p4 mbarrier.arrive.expect_tx.shared.b64 _, [%r5], 8;
+barrier.cluster.arrive; barrier.cluster.wait; @!%p1 bra done;
+{REDUCE} [%r22], 1, [%r23]; //! PTX210
+@!%p4 bra done;{DONE}""",
+        bounds=PAIR,
+    ),
     Case("a copy to the other CTA", f"{PEER} {COPY} [%r22], [%r8], 16, [%r23];{DONE}", bounds=PAIR),
     Case(
         "a copy to the other CTA cannot signal here",

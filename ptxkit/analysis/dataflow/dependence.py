@@ -140,9 +140,10 @@ class Dependence:
             found.add(self.direct_dependences(register)[0])
         return found.seen
 
-    def depends_on_position_only(self, step: Step, operand: Operand | None) -> bool:
+    def depends_on_position_only(self, step: Step, operand: Operand | None, further: tuple[str, ...] = ()) -> bool:
         """Returns whether an operand depends only on addresses, constants and the thread's position in the block.
 
+        further: the first letters of other special registers on which it may depend.
         It then depends on nothing that is loaded, neither from parameters nor from memory. A `.param` variable of the
         body counts as a register.
         """
@@ -154,7 +155,7 @@ class Dependence:
             inputs, own = self.direct_dependences(register)
             found |= own
             registers.add(inputs)
-        return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
+        return all(leaf.kind in _ADDRESSES or leaf.name.startswith((*_THREAD_POSITION, *further)) for leaf in found)
 
     @property
     def own_sources(self) -> frozenset[DependenceSource]:

@@ -48,8 +48,8 @@ class InputIndependence:
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self.program = program
         self._sole_variables: dict[tuple[Step, Operand | None], str | None] = {}
-        cluster = _CLUSTER if launch.cluster_size > 1 else ()
-        self._fixed_by_block = (*_THREAD_POSITION, *_FIXED_REGISTERS, *_BLOCK, *cluster)
+        self._fixed_by_cluster = _CLUSTER if launch.cluster_size > 1 else ()
+        self._fixed_by_block = (*_THREAD_POSITION, *_FIXED_REGISTERS, *_BLOCK, *self._fixed_by_cluster)
         self._fixed_registers = tuple(name for name in self._fixed_by_block if launch.is_exact or name not in _BLOCK)
 
     @property
@@ -84,6 +84,12 @@ class InputIndependence:
             leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed))
             for leaf in self.dependence_sources(step, operand)
         )
+
+    def has_fixed_value(self, step: Step, operand: Operand | None) -> bool:
+        """Returns whether only the position of the thread and of its CTA decide what an operand holds on a path to its
+        step, which data and arguments may decide.
+        """
+        return self.dependence.depends_on_position_only(step, operand, self._fixed_by_cluster)
 
     def depends_on_arguments(self, step: Step, operand: Operand | None) -> bool:
         """Returns whether arguments of the kernel may decide an operand or the path to its step."""

@@ -210,7 +210,9 @@ LOWER_COUNT_OR_WAIT_AGAIN = MessageTemplate(
 COMES_BEFORE_COMMIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "comes before its group is committed")
 COMMIT_BEFORE_THIS_WAIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "commit its group before the wait at line {2}")
 
-OVERLAPPING_COPIES = DiagnosticCode("PTX304", "overlapping-copies", sections=("cp.async.commit_group", "cp.async"))
+OVERLAPPING_COPIES = DiagnosticCode(
+    "PTX304", "overlapping-copies", sections=("cp.async.commit_group", "cp.async", "cp.async.bulk")
+)
 COPIES_MAY_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES, "address unknown; the copy may be into the bytes of another copy of its group"
 )
@@ -225,9 +227,13 @@ COPIES_OF_GROUP_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
     "copies into bytes of {variable} that the copy {place} of the same group writes, too: nothing orders the two",
 )
-WRITES_SAME_BYTES = MessageTemplate(OVERLAPPING_COPIES, "writes these bytes in the same group")
+COPIES_OF_PHASE_OVERLAP = MessageTemplate(
+    OVERLAPPING_COPIES,
+    "copies into bytes of {variable} that the copy {place} writes, too: both complete in one phase, unordered",
+)
+WRITES_SAME_BYTES = MessageTemplate(OVERLAPPING_COPIES, "writes these bytes, too")
 GIVE_COPIES_OWN_BYTES = MessageTemplate(
-    OVERLAPPING_COPIES, "use separate bytes for each copy of a group, or wait for the first copy before the second"
+    OVERLAPPING_COPIES, "use separate bytes for each copy, or wait for the first copy before the second"
 )
 
 REGISTERS_IN_FLIGHT = DiagnosticCode("PTX311", "registers-in-flight", sections=("wgmma.wait_group", "wgmma.mma_async"))
