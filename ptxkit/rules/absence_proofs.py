@@ -23,7 +23,6 @@ from ptxkit.analysis.contract.parameter_multiples import find_multiples
 from ptxkit.analysis.contract.tensor_maps import find_map_uses
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
-from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, is_result_used, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
@@ -177,8 +176,6 @@ def _names_map(effect: Effect) -> TypeGuard[Access | Prefetch]:
 def _has_consistent_maps(proofs: FunctionProofs) -> bool:
     """Returns whether each tensor map is known, and all uses of one have the same rank and mode."""
     program = proofs.program
-    if may_change_tensor_maps(program):
-        return False
     uses = program.analysis(_map_uses)
     for step in program.effectful_steps:
         roles = {effect.address for effect in step.effects if _names_map(effect)}

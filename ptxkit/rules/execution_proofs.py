@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
+from ptxkit.analysis.abstract_interpretation.cluster_arrivals import is_of_cluster, unpaired_steps
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.abstract_interpretation.thread_roles import Roles
 from ptxkit.analysis.ir.program import Step
@@ -16,7 +17,7 @@ from ptxkit.analysis.symexec.check_operands import constant_of
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.diagnostics.obligation import LaunchNeed
-from ptxkit.isa.effects import Barrier, CtaGroup, Effect
+from ptxkit.isa.effects import AsyncRegisters, Barrier, CtaGroup, Effect
 from ptxkit.isa.expressions import Expression, OperandRole
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.limits import MAX_CHECKED_NUMBERS
@@ -34,7 +35,8 @@ def prove_whole_warp(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNee
 
 def prove_whole_warpgroup(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
     """Proves for PTX315 that all warps of whole warpgroups execute an instruction together."""
-    return _of_groups(proofs, site.step, 4 * WARP_SIZE)
+    is_multiplication = any(isinstance(effect, AsyncRegisters) for effect in site.step.effects)
+    return _of_groups(proofs, site.step, 4 * WARP_SIZE, may_be_partial=not is_multiplication)
 
 
 def prove_barrier(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
@@ -129,6 +131,41 @@ def _role_parts(proofs: FunctionProofs, step: Step, effect: Barrier) -> dict[int
     return {number: frozenset(part) for number, part in parts.items()} if is_full else None
 
 
+def prove_cluster_pair(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Proves for PTX613 that a thread arrives at the barrier of its cluster and waits there in turn."""
+    unpaired = proofs.program.analysis(unpaired_steps)
+    if unpaired is None or site.step in unpaired:
+        return None
+    return Evidence("paired", obligation_words.PAIRED())
+
+
+def prove_counts(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Proves for PTX602 that all barriers of the CTA with one number count the same number of threads."""
+    if not is_sole_function(proofs.program):
+        return None
+    own = _counts_by_number(proofs, site.step)
+    counts = set(own.values())
+    for step in proofs.program.effectful_steps:
+        for number, count in _counts_by_number(proofs, step).items():
+            if number is None or None in own or number in own:
+                counts.add(count)
+    is_one = len(counts) == 1 and None not in counts
+    return Evidence("no other", obligation_words.SAME_COUNTS()) if is_one else None
+
+
+def _counts_by_number(proofs: FunctionProofs, step: Step) -> dict[int | None, int | None]:
+    """Returns the threads that the barriers of a step count, by their numbers; None for each that is unknown."""
+    found: dict[int | None, int | None] = {}
+    launch = launch_config_of(proofs.program)
+    for effect in step.effects:
+        if isinstance(effect, Barrier) and effect.level == "cta":
+            whole = launch.threads if launch.is_exact else -1
+            count = whole if effect.threads is None else constant_of(step, effect.threads)
+            numbers: list[int | None] = [*(barrier_numbers(proofs, step, effect) or (None,))]
+            found.update(dict.fromkeys(numbers, count))
+    return found
+
+
 def prove_member_mask(proofs: FunctionProofs, site: Site) -> Evidence | None:
     """Proves for PTX607 that the mask of an instruction includes each lane."""
     step = site.step
@@ -145,27 +182,29 @@ def _has_all_lanes(proofs: FunctionProofs, step: Step, mask: Expression | None) 
     return held is not None and held.unsigned[:2] == (_ALL_LANES, _ALL_LANES)
 
 
-def prove_one_cta_group(proofs: FunctionProofs, site: Site) -> Evidence | None:  # noqa: ARG001 (one kind of proof)
-    """Proves for PTX702 that all instructions of a kernel have the same number of CTAs in their group."""
-    program = proofs.program
-    sizes = {each.ctas for step in program.effectful_steps for each in step.effects if isinstance(each, CtaGroup)}
-    is_known = program.is_kernel and all(each.is_fully_matched for each in program.functions)
-    return (
-        Evidence("no other", obligation_words.ONE_CTA_GROUP(count=sizes.pop()))
-        if is_known and len(sizes) == 1
-        else None
-    )
+def prove_one_cta_group(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Proves for PTX702 that an instruction has the same number of CTAs in its group as the first one of the kernel."""
+    functions = proofs.program.functions
+    groups = [each for step in functions[0].effectful_steps for each in step.effects if isinstance(each, CtaGroup)]
+    own = {each.ctas for each in site.step.effects if isinstance(each, CtaGroup)}
+    is_known = functions[0].is_kernel and all(each.is_fully_matched for each in functions)
+    if not is_known or not groups or own != {groups[0].ctas}:
+        return None
+    return Evidence("no other", obligation_words.ONE_CTA_GROUP(count=groups[0].ctas))
 
 
 def _uniform(proofs: FunctionProofs, step: Step) -> Evidence | None:
     return Evidence("uniform", obligation_words.UNIFORM()) if proofs.execution.in_cta(step) else None
 
 
-def _of_groups(proofs: FunctionProofs, step: Step, size: int) -> Evidence | LaunchNeeds | None:
-    """Returns the proof that all threads of each group of consecutive ones execute a step equally often, or none."""
-    if not is_sole_function(proofs.program):
-        return None
-    least = proofs.role_execution.groups_of(step, size)
+def _of_groups(
+    proofs: FunctionProofs, step: Step, size: int, *, may_be_partial: bool = False
+) -> Evidence | LaunchNeeds | None:
+    """Returns the proof that all threads of each group of consecutive ones execute a step equally often, or none.
+
+    may_be_partial: whether the last group of a block may have fewer threads.
+    """
+    least = proofs.role_execution.groups_of(step, size, may_be_partial=may_be_partial)
     if least is None:
         return None
     if not least and proofs.roles.vectors.is_row:
@@ -217,15 +256,11 @@ def barrier_numbers(proofs: FunctionProofs, step: Step, effect: Barrier) -> list
 
 def cluster_barriers(proofs: FunctionProofs) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Returns the arrivals and the waits at the barrier of the cluster; none unless all its threads execute each."""
-    found = [(s, e) for s in proofs.program.effectful_steps for e in s.effects if _is_of_cluster(e)]
+    found = [(s, e) for s in proofs.program.effectful_steps for e in s.effects if is_of_cluster(e)]
     if not all(proofs.execution.in_cluster(step) for step, _ in found):
         return (), ()
     arrivals, waits = ([s for s, e in found if getattr(e, "action", "") != other] for other in ("wait", "arrive"))
     return tuple(arrivals), tuple(waits)
-
-
-def _is_of_cluster(effect: Effect) -> bool:
-    return isinstance(effect, Barrier) and effect.level == "cluster"
 
 
 def needs_of_row(proofs: FunctionProofs, least: int = 1) -> LaunchNeeds:

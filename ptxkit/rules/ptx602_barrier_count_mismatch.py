@@ -26,6 +26,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics.catalogue import fix_titles, ptx6xx
 from ptxkit.isa.effects import Barrier, Effect
+from ptxkit.rules.execution_proofs import prove_counts
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import sites_of
 from ptxkit.rules.sync_evidence import ScheduleFindings, make_observations
@@ -79,4 +80,10 @@ def _counts_threads(effect: Effect) -> bool:
     return isinstance(effect, Barrier) and effect.threads is not None
 
 
-RULE = Rule(ptx6xx.BARRIER_COUNT_MISMATCH, check, sites=sites_of(_counts_threads), compares_all_threads=True)
+RULE = Rule(
+    ptx6xx.BARRIER_COUNT_MISMATCH,
+    check,
+    sites=sites_of(_counts_threads),
+    compares_all_threads=True,
+    prove=prove_counts,
+)

@@ -31,6 +31,7 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
+from ptxkit.rules.execution_proofs import prove_cluster_pair
 from ptxkit.rules.model import Finding, Observation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 
@@ -81,4 +82,10 @@ def _without_arrival(step: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx6xx.UNPAIRED_CLUSTER_BARRIER, check, sites=sites_of(is_a(Barrier, level="cluster")))
+RULE = Rule(
+    ptx6xx.UNPAIRED_CLUSTER_BARRIER,
+    check,
+    sites=sites_of(is_a(Barrier, level="cluster")),
+    prove=prove_cluster_pair,
+    needs_proof=True,
+)

@@ -55,4 +55,4 @@ def _format_cta_count(count: int) -> Message:
     return ptx7xx.ONE_CTA() if count == 1 else ptx7xx.PAIR_OF_CTAS()
 
 
-RULE = Rule(ptx7xx.MIXED_CTA_GROUPS, check, sites=sites_of(is_a(CtaGroup)), prove=prove_one_cta_group)
+RULE = Rule(ptx7xx.MIXED_CTA_GROUPS, check, sites=sites_of(is_a(CtaGroup)), prove=prove_one_cta_group, needs_proof=True)

@@ -76,7 +76,7 @@ CONSUMERS = f"{TID} setp.lt.u32 %p1, %r1, 128; @%p1 bra M; " + WGMMA + "M:"
     [
         (WGMMA, ".maxntid 128, 1, 1", (LaunchNeed("%ntid.x", "multiple", 128), *ROWS)),
         (CONSUMERS, ".maxntid 256, 1, 1", (LaunchNeed("%ntid.x", "least", 256), *ROWS)),
-        (CONSUMERS, ".maxntid 192, 1, 1", ()),
+        (CONSUMERS, ".maxntid 192, 1, 1", (LaunchNeed("%ntid.x", "least", 192), *ROWS)),
         (CONSUMERS.replace("128", "64"), ".maxntid 256, 1, 1", ()),
     ],
 )
@@ -88,3 +88,46 @@ def test_warpgroups_must_be_whole(body: str, bounds: str, needs: tuple[LaunchNee
 
 def test_whole_warpgroups_of_a_declared_block_are_proven() -> None:
     assert {each.evidence for each in verdicts(CONSUMERS, "PTX315", bounds=".reqntid 256, 1, 1")} == {"uniform"}
+
+
+WAIT = "barrier.cluster.wait;"
+PAIR = f"barrier.cluster.arrive; {WAIT}"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_proven"),
+    [
+        (PAIR + PAIR, True),
+        (f"{TID} setp.eq.u32 %p1, %r1, 0; @%p1 barrier.cluster.arrive; @%p1 barrier.cluster.wait; @!%p1 {PAIR}", False),
+        (f"{TID} setp.eq.u32 %p1, %r1, 0; @%p1 bra M; barrier.cluster.arrive; bra N; M: barrier.cluster.arrive; N:"
+         " barrier.cluster.wait;", True),
+        (f"{TID} setp.eq.u32 %p1, %r1, 0; @%p1 bra M; barrier.cluster.arrive; M: barrier.cluster.wait;", False),
+        (f"{TID} setp.eq.u32 %p1, %r1, 0; @%p1 barrier.cluster.arrive; @!%p1 barrier.cluster.arrive;"
+         " barrier.cluster.wait;", True),
+        (LOOP.format(PAIR), True),
+        (LOOP.format("barrier.cluster.arrive;") + "barrier.cluster.wait;", False),
+        ("barrier.cluster.arrive;" + LOOP.format("barrier.cluster.wait; barrier.cluster.arrive;") + WAIT,
+         True),
+        ("barrier.cluster.wait; barrier.cluster.arrive;", False),
+    ],
+)  # fmt: skip
+def test_a_thread_arrives_at_the_barrier_of_its_cluster_and_waits_in_turn(body: str, is_proven: bool) -> None:
+    found = {each.evidence for each in verdicts(body, "PTX613")}
+    assert (found == {"paired"}) is is_proven
+
+
+@pytest.mark.parametrize(
+    ("body", "is_proven"),
+    [
+        (HALF + "bar.sync 1, 32; M: bar.sync 0;", True),
+        ("bar.sync 1, 64; bar.sync 1, 64; bar.sync 1;", True),
+        (HALF + "bar.sync 1, 32; bra N; M: bar.sync 1, 64; N:", False),
+        (HALF + "bar.sync 1, 32; M: bar.sync 1;", False),
+        ("ld.param.u32 %r8, [n]; bar.sync 1, %r8; bar.sync 1, 32;", False),
+        ("ld.param.u32 %r8, [n]; bar.sync %r8, 32; bar.sync 1, 64;", False),
+        ("ld.param.u32 %r8, [n]; bar.sync %r8, 32; bar.sync 1, 32;", True),
+    ],
+)
+def test_barriers_with_one_number_count_as_many_threads(body: str, is_proven: bool) -> None:
+    found = {each.evidence for each in verdicts(body, "PTX602")}
+    assert (found == {"no other"}) is is_proven

@@ -31,10 +31,11 @@ class RoleExecution:
 
         return self._uniform.in_role(step, is_settled)
 
-    def groups_of(self, step: Step, size: int) -> int | None:
+    def groups_of(self, step: Step, size: int, *, may_be_partial: bool = False) -> int | None:
         """Returns the least number of threads of a block in which groups execute a step equally often, or not at all.
 
-        size: the number of consecutive threads of a group. The result is 0 if all threads of the largest block may
+        size: the number of consecutive threads of a group. may_be_partial: whether the last group of the block may have
+        fewer, all of which then execute the step. The result is 0 if all threads of the largest block may
         execute the step, and None if some threads of a group may execute it, and others not, or less often.
         """
         count = self._roles.vectors.threads
@@ -42,6 +43,7 @@ class RoleExecution:
         for role in self._roles.executing(step):
             groups[role % count // size].add(role)
         parts = [frozenset(each) for each in groups.values()]
-        if any(len(part) < 2 * size for part in parts) or not self.is_equal(step, parts):
+        most = {group: min(size, count - group * size) if may_be_partial else size for group in groups}
+        if any(len(held) < 2 * most[group] for group, held in groups.items()) or not self.is_equal(step, parts):
             return None
-        return 0 if len(parts) * size == count else size * (max(groups, default=0) + 1)
+        return 0 if len(parts) * size >= count else min(size * (max(groups, default=0) + 1), count)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.thread_vectors import ThreadVectors
@@ -35,7 +36,7 @@ class ThreadRoles:
 
     def executing(self, step: Step) -> Roles:
         """Returns the threads that may execute a step: all others are excluded by guards and branches."""
-        found = self._block(self.cfg.block_of(step))
+        found = self._arriving.get(self.cfg.block_of(step), frozenset())
         guarded = self.passing_guard(step)
         return found if guarded is None else found & guarded
 
@@ -123,6 +124,21 @@ class ThreadRoles:
     def _targets(self, last: Step) -> set[int]:
         steps = self.program.steps
         return {self.cfg.block_of(steps[at]) for at in last.targets if at < len(steps)}
+
+    @cached_property
+    def _arriving(self) -> dict[int, Roles]:
+        """The threads that may come to each block on some path, by all branches on it."""
+        found: dict[int, Roles] = {0: self.everyone}
+        waiting = [0]
+        while waiting:
+            block = waiting.pop()
+            for following in self.cfg.successors[block]:
+                known = found.get(following)
+                joined = (found[block] & self._passing_edge(block, following)) | (known or frozenset())
+                if joined != known:
+                    found[following] = joined
+                    waiting.append(following)
+        return found
 
     def _block(self, block: int) -> Roles:
         """Returns the threads that may come to a block, by the branches that dominate it."""

@@ -56,3 +56,5 @@ NO_SELECTION = TextTemplate("the kernel uses no result of an atomic on global me
 NO_CONTRADICTION = TextTemplate("no instruction of the kernel needs another value of an argument")
 INITIALIZED = TextTemplate("one thread initializes it at {lines}, and a barrier of all threads, or nothing, is between")
 INITIALIZED_ONCE = TextTemplate("only one thread executes it, and no initialization of a valid mbarrier follows")
+PAIRED = TextTemplate("on each path, a thread arrives at the barrier of its cluster and waits there in turn")
+SAME_COUNTS = TextTemplate("all barriers with its number count as many threads")
