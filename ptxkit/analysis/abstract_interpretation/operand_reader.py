@@ -184,12 +184,17 @@ class AbstractOperands:
             return function(str(given[0].value), source, step.index)
         if name == "pack":
             return self._pack(step, call, read)
-        arguments = [
-            each.value
-            if isinstance(each, ConstantExpr) and not (isinstance(each.value, int) and _is_operand(name, at))
-            else self.expression(step, each, read)
-            for at, each in enumerate(given)
-        ]
+        arguments: list[value_transfer.Argument] = []
+        for at, each in enumerate(given):
+            if isinstance(each, ConstantExpr) and not (isinstance(each.value, int) and _is_operand(name, at)):
+                arguments.append(each.value)
+            elif isinstance(each, OperandRole) and not _is_operand(name, at):  # such as the table of `lop3`
+                operand = step.operand(each.name)
+                if not isinstance(operand, Integer):
+                    return unknown(_LONG)
+                arguments.append(operand.value)
+            else:
+                arguments.append(self.expression(step, each, read))
         found = value_transfer.apply(name, arguments)
         return unknown(_LONG) if found is None else found
 

@@ -25,7 +25,7 @@ from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.isa import table
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.semantics.value_ops import bit_mask
+from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Address, Binary, Element, Integer, Name, Not, Operand, Unary, Vector, operand_names
 
@@ -359,7 +359,10 @@ class ThreadValues:
             ):
                 return _convert_address(name, str(space), self._expression(step, source, read))
             case CallExpr(function=name, arguments=arguments):
-                return apply(name, [self._argument_of(step, each, read) for each in arguments])
+                values = [self._argument_of(step, each, read) for each in arguments]
+                operation = INTEGER_OPERATIONS.get(name)
+                fixed = [values[at] for at in operation.static] if operation is not None else []
+                return None if any(isinstance(each, tuple | UniformTerm) for each in fixed) else apply(name, values)
         return None
 
     def _argument_of(self, step: Step, expression: Expression, read: _Reader) -> object:

@@ -86,6 +86,7 @@ TID = "mov.u32 %r1, %tid.x;"
         ("mov.u32 %r4, 7; L: bar.sync 0; add.s32 %r4, %r4, -1; setp.ne.s32 %p1, %r4, 0; @%p1 bra L;", "1..7/1"),
         ("ld.global.u32 %r4, [%rd1]; bar.sync 0;", "0..4294967295/1?"),
         ("ld.global.u32 %r3, [%rd1]; and.b32 %r4, %r3, 12; bar.sync 0;", "0..12/4?"),
+        ("mov.u32 %r3, 12; lop3.b32 %r4, %r3, 10, 0, 0xc0; bar.sync 0;", "8"),
         ("ld.param.u32 %r4, [n]; bar.sync 0;", "0..4294967295/1"),
         ("mov.u32 %r4, tile; mov.u32 %r3, %tid.x; xor.b32 %r4, %r4, 8; bar.sync 0;", "tile@shared+8"),
         ("mov.u32 %r4, tile; add.s32 %r4, %r4, 24; and.b32 %r4, %r4, -16; bar.sync 0;", "tile@shared+16"),

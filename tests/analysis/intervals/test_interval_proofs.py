@@ -89,6 +89,8 @@ def test_a_ring_is_proven_for_any_number_of_iterations(
         (neighbor("", load="ld.shared.u32 %r7, [%r4+256];"), True),
         (neighbor("", load="ld.shared.u16 %h1, [%r4+2];"), True),
         (neighbor("", load="ld.shared.u32 %r7, [%r4+4];"), False),
+        (neighbor("", load="lop3.b32 %r8, %r4, 0, 0, 0xf0; ld.shared.u32 %r7, [%r8];"), True),
+        (neighbor("", load="lop3.b32 %r8, %r4, 4, 0, 0x3c; ld.shared.u32 %r7, [%r8];"), False),
         (neighbor("", store="setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r4], %r1;", load=""), False),
         (neighbor("", store="and.b32 %r8, %r2, 7; add.s32 %r8, %r3, %r8; st.shared.u32 [%r8], %r1;"), False),
     ],
