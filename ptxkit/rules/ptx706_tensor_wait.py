@@ -24,12 +24,12 @@ ISA section
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.collective_participation import WARPGROUP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import all_read_registers
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
@@ -58,7 +58,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
-    used = _shared_registers(facts) if uses else frozenset()
+    used = facts.program.analysis(all_read_registers) if uses else frozenset()
     moves = [use for use in uses if use.completion in _WAITS]
     stores = [use for use in moves if use.is_write]
     pairs = TmemPairBudget(facts)
@@ -77,14 +77,6 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
                     apart = earlier.thread is use.thread or bool(observed_completion(facts, earlier, use))
                     finding = None if kept else _finding(earlier, use, apart=apart)
                     yield Observation((use.event.step, earlier.event.step), number, exact, finding)
-
-
-def _shared_registers(facts: ScenarioFacts) -> frozenset[str]:
-    """Returns the registers that more than one instruction of the kernel names, such as those that a load writes."""
-    counts: Counter[str] = Counter()
-    for step in facts.program.steps:
-        counts.update({name for operand in step.instruction.operands for name in registers_in(operand, step.scope)})
-    return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def _is_awaited_by_use(use: TmemUse, used: frozenset[str]) -> bool:

@@ -211,6 +211,10 @@ MOVES = (
         "a store after a load in flight",
         f"{_LOAD} //= load\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_LEAVE}",
     ),
+    _case(
+        "a store after two loads into the same registers, which nothing reads",
+        f"{_LOAD} //= load\n{_LOAD}\n{_STORE} //! PTX706 load\n{_LOADED} {_STORED} {_LEAVE}",
+    ),
     _case("a store after a load whose results are used", f"{_LOAD} {_OUT} {_STORE} {_STORED} {_LEAVE}"),
     _case("a relaxed wait and the fence of Tensor Memory", f"{_ISSUE} {_RELAXED} {_AFTER} {_LOAD} {_LOADED} {_LEAVE}"),
     _case(
