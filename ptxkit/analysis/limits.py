@@ -364,5 +364,8 @@ MAX_CTA_STATE_VISITS = 20_000
 MAX_MERGE_VALUES = 40
 """The maximum number of values of one register at one merge of the control flow; beyond, they are approximated."""
 
+MAX_INTERVAL_PAIRS = 20_000
+"""The maximum number of pairs of accesses between two barriers that are not proven to be ordered or apart."""
+
 MAX_INTERVAL_UNITS = 1_500_000
 """The maximum number of accesses of single threads to units of shared memory that are compared in one kernel."""

@@ -15,18 +15,32 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
 from ptxkit.rules.model import OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
-from ptxkit.source import Span
+
+#: The rules about the order of accesses to shared memory.
+_CODES = frozenset(
+    map(
+        str,
+        (
+            ptx3xx.READ_BEFORE_WAIT,
+            ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+            ptx3xx.OVERLAPPING_COPIES,
+            ptx4xx.MISSING_PROXY_FENCE,
+            ptx6xx.SHARED_MEMORY_RACE,
+        ),
+    )
+)
 
 
 def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Collection[Rule]) -> None:
     """Adds a question for each instruction that is not proven to be ordered with another one.
 
-    rules: those that check the kernel. A pair is left out if something is reported at one of its instructions.
+    rules: those that check the kernel. Nothing is asked where a violation of such an order is reported, and no pair is
+    asked about if there is a question at one of its instructions.
     """
-    if not intervals.orders_alone:
+    if any(str(code) in _CODES for code, _ in builder.diagnostic_by_span) or not intervals.orders_alone:
         return
     by_code = {str(rule.code): rule for rule in rules}
-    reported = _reported_spans(builder)
+    reported = {item.span for item in builder.undecided}
     asked: set[Step] = set()
     for code, step, other in (*_unordered_pairs(intervals), *_unfenced_reads(intervals)):
         spans = {builder.span_of(step), builder.span_of(other)}
@@ -34,13 +48,6 @@ def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Col
             asked.add(step)
             reason = ptx4xx.NO_FENCE_PROVEN() if code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
             builder.add_observations(by_code[code], [OpenObligation(step, reason, others=(other,))])
-
-
-def _reported_spans(builder: VerdictBuilder) -> set[Span]:
-    places = {span for _, span in builder.diagnostic_by_span} | {item.span for item in builder.undecided}
-    for item in builder.diagnostics:
-        places.update(label.span for label in item.labels)
-    return places
 
 
 def _unordered_pairs(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Merge, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, apply
+from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, apply, atom
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
@@ -302,7 +302,7 @@ class CtaStates:
             return value
         offset = value.offset if isinstance(value, UniformTerm) else value
         known = not isinstance(value, UniformTerm) or value.multiple % _MODULUS == 0
-        return UniformTerm(("merge", merge), _relative(offset, keeps_remainder=known), _MODULUS if known else 1)
+        return UniformTerm(atom("merge", merge), _relative(offset, keeps_remainder=known), _MODULUS if known else 1)
 
 
 def _relative(offset: Numbers, *, keeps_remainder: bool) -> Numbers:

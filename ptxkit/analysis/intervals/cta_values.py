@@ -6,8 +6,9 @@ nothing is known. Integers have the bits of their width and are not negative, as
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from ptxkit.analysis.values.value_ops_vectorized import VECTORIZED_OPS, vectorized_op
 from ptxkit.fast_dataclasses import dataclass, replace
@@ -16,14 +17,44 @@ from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS
 Numbers: TypeAlias = "int | tuple[int, ...]"
 
 
+class Atom:
+    """An unknown that all threads share, identified by how it was computed: equal ones are the same object.
+
+    is_stable: whether it is the same number after a barrier, where the values at merges are replaced.
+    """
+
+    __slots__ = ("__weakref__", "is_stable", "key")
+
+    def __init__(self, key: Sequence[object]) -> None:
+        self.key = key
+        self.is_stable = key[0] != "merge" and all(map(_is_stable, key))
+
+
+def _is_stable(part: object) -> bool:
+    if isinstance(part, UniformTerm):
+        return part.atom.is_stable
+    return not isinstance(part, Atom) or part.is_stable
+
+
+_ATOMS: WeakValueDictionary[Sequence[object], Atom] = WeakValueDictionary()
+
+
+def atom(*key: object) -> Atom:
+    """Returns the unknown that is computed in some way."""
+    found = _ATOMS.get(key)
+    if found is None:
+        found = _ATOMS[key] = Atom(key)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class UniformTerm:
     """An unknown that is equal in all threads of the CTA, plus a known offset, modulo the width.
 
-    atom: identifies the unknown by how it was computed. multiple: a number of which the unknown is a multiple.
+    multiple: a number of which the unknown is a multiple.
     """
 
-    atom: Hashable
+    atom: Atom
     offset: Numbers = 0
     multiple: int = 1
 
@@ -113,7 +144,7 @@ def _apply_to_terms(name: str, arguments: Sequence[object], operands: Sequence[o
 
 def _scale(name: str, arguments: Sequence[object], term: UniformTerm, factor: int) -> UniformTerm:
     offset = _numbers("mul", arguments[0], term.offset, factor)
-    return UniformTerm((name, arguments[0], term.atom, factor), offset, term.multiple * factor)
+    return UniformTerm(atom(name, arguments[0], term.atom, factor), offset, term.multiple * factor)
 
 
 def _sum(width: object, first: object, second: object) -> CtaValue:
@@ -121,8 +152,8 @@ def _sum(width: object, first: object, second: object) -> CtaValue:
         first, second = second, first
     assert isinstance(first, UniformTerm)
     if isinstance(second, UniformTerm):
-        atoms = tuple(sorted((first.atom, second.atom), key=repr))
-        return UniformTerm(("add", width, *atoms), _numbers("add", width, first.offset, second.offset))
+        atoms = sorted((first.atom, second.atom), key=id)
+        return UniformTerm(atom("add", width, *atoms), _numbers("add", width, first.offset, second.offset))
     return replace(first, offset=_numbers("add", width, first.offset, second))
 
 
@@ -134,7 +165,7 @@ def _numbers(name: str, *arguments: object) -> Numbers:
 
 def _uniform_term(name: str, arguments: Sequence[object], operands: Sequence[object]) -> CtaValue:
     """Returns the term of an operation whose operands all threads share; None for any other."""
-    return UniformTerm((name, *arguments)) if all(map(is_uniform, operands)) else None
+    return UniformTerm(atom(name, *arguments)) if all(map(is_uniform, operands)) else None
 
 
 def is_uniform(value: object) -> bool:
@@ -142,10 +173,3 @@ def is_uniform(value: object) -> bool:
     if isinstance(value, UniformTerm):
         return isinstance(value.offset, int)
     return isinstance(value, int)
-
-
-def is_stable(atom: Hashable) -> bool:
-    """Returns whether an unknown is the same number after a barrier, where the values at merges are replaced."""
-    if isinstance(atom, UniformTerm):
-        return is_stable(atom.atom)
-    return all(map(is_stable, atom)) if isinstance(atom, tuple) else atom != "merge"

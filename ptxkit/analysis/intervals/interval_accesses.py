@@ -6,13 +6,13 @@ Source: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group / cp.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, members_of
-from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, per_thread
+from ptxkit.analysis.intervals.cta_values import Atom, CtaValue, Numbers, UniformTerm, per_thread
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
@@ -39,7 +39,7 @@ class StateAccess:
     step: Step
     effect: Access
     lows: Numbers | None
-    atom: Hashable
+    atom: Atom | None
     size: int | None
     threads: int
     group: str | None
@@ -54,9 +54,10 @@ class StateAccess:
 
         PTX621 compares neither strong accesses nor the stores of one instruction, most of which store one value.
         """
-        if self is other or (self.effect.order != "weak" and other.effect.order != "weak"):
+        if self.effect.order != "weak" and other.effect.order != "weak":
             return True
-        return self.writes and other.writes and bool(self.stored) and self.stored == other.stored
+        is_same = self.step is other.step or (bool(self.stored) and self.stored == other.stored)
+        return is_same and self.writes and other.writes
 
 
 Pending = Mapping[StateAccess, tuple[int, int]]
@@ -243,7 +244,7 @@ def _join(first: Pending, second: Pending) -> Pending:
     return found
 
 
-def _offsets(effect: Access, value: CtaValue) -> tuple[Numbers | None, Hashable]:
+def _offsets(effect: Access, value: CtaValue) -> tuple[Numbers | None, Atom | None]:
     """Returns the addresses as offsets in shared memory, and the unknown to which they are relative."""
     if isinstance(value, UniformTerm):
         return (value.offset, value.atom) if effect.space != "generic" else (None, None)

@@ -11,10 +11,10 @@ from math import gcd
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import CtaStates
-from ptxkit.analysis.intervals.cta_values import Numbers, is_stable
+from ptxkit.analysis.intervals.cta_values import Numbers
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.limits import MAX_INTERVAL_UNITS
+from ptxkit.analysis.limits import MAX_INTERVAL_PAIRS, MAX_INTERVAL_UNITS
 
 _Range: TypeAlias = tuple[int, int]
 #: Represents several threads that access the same bytes.
@@ -41,7 +41,7 @@ class IntervalConflicts:
         ranges_of: Callable[[StateAccess], Sequence[_Range]],
     ) -> None:
         self._accesses, self._threads, self._ranges_of = accesses, threads, ranges_of
-        self._work = MAX_INTERVAL_UNITS
+        self._work, self._pairs_left = MAX_INTERVAL_UNITS, MAX_INTERVAL_PAIRS
         self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
         for root in dict.fromkeys(states.roots):
             inside = [access for state in states.reachable(root) for access in accesses.of_state(state)]
@@ -55,6 +55,9 @@ class IntervalConflicts:
                         self._add(access, other)
 
     def _add(self, first: StateAccess, second: StateAccess) -> None:
+        self._pairs_left -= 1
+        if self._pairs_left < 0:
+            raise TooManyAccessesError
         self.pairs[first.step].add((first, second))
         self.pairs[second.step].add((second, first))
 
@@ -190,7 +193,7 @@ _Place: TypeAlias = tuple[Numbers, int]
 
 def _with_same_base(access: StateAccess, other: StateAccess) -> tuple[_Place, _Place] | None:
     """Returns the addresses and the sizes of two accesses; None where their distance is not known."""
-    if access.atom != other.atom or not is_stable(access.atom):
+    if access.atom is not other.atom or not (access.atom is None or access.atom.is_stable):
         return None
     if access.lows is None or other.lows is None or access.size is None or other.size is None:
         return None

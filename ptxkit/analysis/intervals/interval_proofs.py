@@ -22,7 +22,6 @@ from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
 from ptxkit.analysis.intervals.accessed_bytes import bytes_of
 from ptxkit.analysis.intervals.cta_states import CtaStates, TooManyStatesError
-from ptxkit.analysis.intervals.cta_values import is_stable
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
 from ptxkit.analysis.intervals.interval_conflicts import IntervalConflicts, TooManyAccessesError
 from ptxkit.analysis.intervals.thread_values import ThreadValues
@@ -33,7 +32,7 @@ from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.limits import MAX_SPLIT_GUARDS
 from ptxkit.analysis.symexec.check_operands import constant_of
 from ptxkit.analysis.values.scenario import launch_config_of
-from ptxkit.isa.effects import Access, Barrier, MbarrierEffect, ProxyFence
+from ptxkit.isa.effects import Access, Barrier, MbarrierEffect, ProxyFence, TensorMemory
 from ptxkit.isa.expressions import roles_in
 from ptxkit.syntax.tree import operand_names
 
@@ -76,7 +75,7 @@ class IntervalProofs:
         if any(effect.size is None and step.box_bytes is None for step, effect in located):
             return False  # a tensor map determines the size
         return self.is_solved and not any(
-            isinstance(effect, MbarrierEffect)
+            isinstance(effect, MbarrierEffect | TensorMemory)
             or (isinstance(effect, Barrier) and effect.order != "relaxed" and step not in barriers)
             for step in self._program.effectful_steps
             for effect in step.effects
@@ -153,7 +152,7 @@ class IntervalProofs:
             found = self._compare(values)
             if found or self._unfenced:
                 steps = values.unknown_guards
-                guards = [atom for atom in steps if len(steps[atom]) > 1 and is_stable(atom)]
+                guards = [atom for atom in steps if len(steps[atom]) > 1 and atom.is_stable]
                 if guards:
                     found, self._unfenced = defaultdict(set), defaultdict(set)
                     guards = guards[:MAX_SPLIT_GUARDS]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.input_loads import input_loads
-from ptxkit.analysis.intervals.cta_values import CtaValue, UniformTerm, apply, is_uniform, per_thread
+from ptxkit.analysis.intervals.cta_values import Atom, CtaValue, UniformTerm, apply, atom, is_uniform, per_thread
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SharedWindow
 from ptxkit.analysis.ir.sign_extension import sign_extension
@@ -57,8 +57,8 @@ class ThreadValues:
         self._order: dict[Assignment, tuple[Merge, ...]] = {}
         self._known: dict[tuple[Hashable, ...], CtaValue] = {}
         self._inputs = program.analysis(input_loads)
-        self.assumed: Mapping[Hashable, int] = {}
-        self.unknown_guards: dict[Hashable, set[Step]] = defaultdict(set)
+        self.assumed: Mapping[Atom, int] = {}
+        self.unknown_guards: dict[Atom, set[Step]] = defaultdict(set)
 
     # What a value depends on.
 
@@ -323,7 +323,7 @@ class ThreadValues:
         variable = scope.variable(text) if scope.register_name(text) == text else None
         if variable is not None:
             is_placed = variable.space in FIRST_ADDRESS
-            return variable.address if is_placed else UniformTerm(("variable", variable.space, text))
+            return variable.address if is_placed else UniformTerm(atom("variable", variable.space, text))
         if table().special(text) is not None and not scope.shadows_special_register(text):
             return self._special_register(text)
         return read(text)
@@ -336,7 +336,7 @@ class ThreadValues:
             if isinstance(held, LaneValues):
                 return per_thread([each if isinstance(each, int) else None for each in held.values])
             return held if isinstance(held, int) else None
-        return UniformTerm(("special", name))
+        return UniformTerm(atom("special", name))
 
     def _expression(self, step: Step, expression: Expression, read: _Reader) -> CtaValue:
         match expression:
@@ -376,7 +376,7 @@ class ThreadValues:
         if found is not None or step not in self._inputs:
             return found
         address = self._expression(step, call.arguments[1], read)
-        return UniformTerm(("input", step.index, place, address)) if is_uniform(address) else None
+        return UniformTerm(atom("input", step.index, place, address)) if is_uniform(address) else None
 
     def _vote(self, step: Step, call: CallExpr, read: _Reader) -> CtaValue:
         """Returns the result of a vote of whole warps."""
@@ -399,7 +399,7 @@ class ThreadValues:
         if step.scope.parameter(operand.base.text) is None or not isinstance(width, ConstantExpr):
             return None
         assert isinstance(width.value, int)
-        return UniformTerm(("parameter", operand.base.text, operand.offset + place * width.value // 8, width.value))
+        return UniformTerm(atom("parameter", operand.base.text, operand.offset + place * width.value // 8, width.value))
 
     def _shuffle(self, step: Step, call: CallExpr, read: _Reader) -> CtaValue:
         """Returns what the lanes read from others, if the lane is a constant; all of them take part."""
@@ -445,5 +445,5 @@ def _convert_address(name: str, space: str, value: CtaValue) -> CtaValue:
     if isinstance(value, int):
         return convert(space, value)
     if isinstance(value, UniformTerm):
-        return UniformTerm((name, space, value)) if is_uniform(value) else None
+        return UniformTerm(atom(name, space, value)) if is_uniform(value) else None
     return None if value is None else per_thread([convert(space, each) for each in value])
