@@ -138,7 +138,6 @@ def test_a_wait_without_the_arrival_that_returns_its_token_is_rejected() -> None
     assert all(any(found.code == "PTX504" for found in verdict.diagnostics) for verdict in verdicts)
 
 
-
 @pytest.mark.parametrize(("program", "opcode", "codes"), REMOVALS)
 def test_without_one_of_its_waits_it_is_rejected(program: str, opcode: str, codes: set[str]) -> None:
     kernel: Kernel = getattr(seeds, program)()
