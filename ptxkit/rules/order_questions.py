@@ -21,6 +21,7 @@ _CODES = frozenset(
     map(
         str,
         (
+            ptx3xx.GROUP_NEVER_COMMITTED,
             ptx3xx.READ_BEFORE_WAIT,
             ptx3xx.SOURCE_REUSED_IN_FLIGHT,
             ptx3xx.OVERLAPPING_COPIES,
