@@ -38,9 +38,10 @@ def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Col
     rules: those that check the kernel. Nothing is asked where a violation of such an order is reported, and no pair is
     asked about if there is a question at one of its instructions.
     """
-    if any(str(code) in _CODES for code, _ in builder.diagnostic_by_span) or not intervals.orders_alone:
-        return
     by_code = {str(rule.code): rule for rule in rules}
+    is_violated = any(str(code) in _CODES for code, _ in builder.diagnostic_by_span)
+    if is_violated or _CODES.isdisjoint(by_code) or not intervals.orders_alone:
+        return
     reported = {item.span for item in builder.undecided}
     asked: set[Step] = set()
     for code, step, other in (*_unordered_pairs(intervals), *_unfenced_reads(intervals)):

@@ -16,13 +16,12 @@ from functools import cached_property
 from itertools import product
 from typing import TypeAlias
 
-from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
+from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode, sole_value
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.sign_extension import sign_extension
 from ptxkit.analysis.limits import MAX_FINITE_STATES, MAX_SPLIT_LOOPS, MAX_STATE_DEPTH, MAX_STATE_ROUNDS, MAX_STATE_WORK
 from ptxkit.isa import table
-from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.functions import bits, is_declarable
 from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask, to_signed
@@ -225,18 +224,14 @@ class FiniteStates:
 
     def _assignment(self, node: Assignment, given: Environment, depth: int) -> Numbers:
         step, guard = node.step, node.step.instruction.guard
-        effects = [
-            effect
-            for effect in step.effects
-            if isinstance(effect, Value) and _register_of(step, step.operand(effect.result)) == node.register
-        ]
-        target = step.operand(effects[0].result) if len(effects) == 1 else None
+        effect = sole_value(step, node.register)
+        target = step.operand(effect.result) if effect is not None else None
         named = step.scope.find(target.text) if isinstance(target, Name) else None
-        if named is None or not (is_declarable(named.kind) or named.kind == "pred"):
+        if effect is None or named is None or not (is_declarable(named.kind) or named.kind == "pred"):
             return None
-        found = self._expression(step, effects[0].value, given, depth)
+        found = self._expression(step, effect.value, given, depth)
         kept = bit_mask(bits(named.kind) if named.kind != "pred" else 1)
-        types = sign_extension(step, effects[0].result, node.register)
+        types = sign_extension(step, effect.result, node.register)
         if found is not None:
             width = bits(types[0]) if types is not None else 0
             found = frozenset((to_signed(n & bit_mask(width), width) if width else n) & kept for n in found)
@@ -303,7 +298,3 @@ class FiniteStates:
 
 
 _NONE: frozenset[int] = frozenset()
-
-
-def _register_of(step: Step, operand: Operand | None) -> str | None:
-    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TypeAlias
 
+from ptxkit.analysis.abstract_interpretation.value_graph import sole_value
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import named_registers
 from ptxkit.analysis.limits import MAX_GUARD_DEPTH
 from ptxkit.isa import table
-from ptxkit.isa.effects import Access, Control, Value
+from ptxkit.isa.effects import Access, Control
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Address, Integer, Name, Not, Operand
 
@@ -69,12 +70,8 @@ class GuardValues:
         return self._known[(register, step)]
 
     def _definition(self, register: str, step: Step, depth: int) -> Hashable:
-        effects = [
-            effect
-            for effect in step.effects
-            if isinstance(effect, Value) and _register_of(step, step.operand(effect.result)) == register
-        ]
-        computed = self._expression(effects[0].value, step, depth + 1) if len(effects) == 1 else None
+        effect = sole_value(step, register)
+        computed = self._expression(effect.value, step, depth + 1) if effect is not None else None
         if computed is not None:
             return computed
         return None if self._cfg.may_repeat(step) else ("assigned", step, register)
@@ -140,10 +137,6 @@ def _without_negation(value: Hashable) -> GuardValue:
         case ("not", ("integer", 1), inner):
             return inner, False
     return value, True
-
-
-def _register_of(step: Step, operand: Operand | None) -> str | None:
-    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None
 
 
 def _is_call(effect: object) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
+from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode, sole_value
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.sign_extension import sign_extension
 from ptxkit.analysis.limits import MAX_VECTOR_DEPTH
@@ -95,19 +95,15 @@ class ThreadVectors:
 
     def _assignment(self, node: Assignment, depth: int) -> Vector | None:
         step, guard = node.step, node.step.instruction.guard
-        effects = [
-            effect
-            for effect in step.effects
-            if isinstance(effect, Value) and _register_of(step, step.operand(effect.result)) == node.register
-        ]
-        target = step.operand(effects[0].result) if len(effects) == 1 else None
+        effect = sole_value(step, node.register)
+        target = step.operand(effect.result) if effect is not None else None
         named = step.scope.find(target.text) if isinstance(target, Name) else None
-        if named is None or not (is_declarable(named.kind) or named.kind == "pred"):
+        if effect is None or named is None or not (is_declarable(named.kind) or named.kind == "pred"):
             return None
-        found = self._expression(step, effects[0].value, depth)
+        found = self._expression(step, effect.value, depth)
         if found is None:
             return None
-        types = sign_extension(step, effects[0].result, node.register)
+        types = sign_extension(step, effect.result, node.register)
         kept = bit_mask(bits(named.kind) if named.kind != "pred" else 1)
         if types is not None:
             found = tuple(to_signed(each & bit_mask(bits(types[0])), bits(types[0])) & kept for each in found)
@@ -235,7 +231,3 @@ def _elects(expression: Expression) -> bool:
     if not isinstance(expression, CallExpr):
         return False
     return expression.function == "elected" or any(map(_elects, expression.arguments))
-
-
-def _register_of(step: Step, operand: Operand | None) -> str | None:
-    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None

@@ -17,7 +17,8 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.ir.step_registers import named_registers
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import AsyncRegisters, Control
+from ptxkit.isa.effects import AsyncRegisters, Control, Value
+from ptxkit.syntax.tree import Name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +163,17 @@ class ValueGraph:
 
     def _never_assigned(self, register: str) -> Unassigned:
         return self._unassigned.setdefault(register, Unassigned(register))
+
+
+def sole_value(step: Step, register: str) -> Value | None:
+    """Returns the only effect by which a step assigns a register as a whole; None if none or several do."""
+    found = [effect for effect in step.effects if isinstance(effect, Value) and _result(step, effect) == register]
+    return found[0] if len(found) == 1 else None
+
+
+def _result(step: Step, effect: Value) -> str | None:
+    operand = step.operand(effect.result)
+    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None
 
 
 def _is_call(step: Step) -> bool:

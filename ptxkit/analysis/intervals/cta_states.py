@@ -271,7 +271,7 @@ class CtaStates:
         if last.instruction.guard is None or not is_control_transfer(last):
             yield from ((each, threads) for each in successors)
             return
-        taken = members_of(self._values.guard(last, values), values=self._values.threads)
+        taken = members_of(self._values.guard(last, values), count=self._values.threads)
         targets = {cfg.block_of(self._program.steps[at]) for at in last.targets if at < len(self._program.steps)}
         for each in successors:
             falls = each == block + 1
@@ -314,12 +314,12 @@ def _relative(offset: Numbers, *, keeps_remainder: bool) -> Numbers:
     return found
 
 
-def members_of(guard: CtaValue, *, values: int) -> tuple[int, int]:
+def members_of(guard: CtaValue, *, count: int) -> tuple[int, int]:
     """Returns the threads that may execute a step with a guard, and those that may not, as bit masks.
 
-    values: the number of threads.
+    count: the number of threads.
     """
-    everyone = (1 << values) - 1
+    everyone = (1 << count) - 1
     if isinstance(guard, int):
         return (everyone, 0) if guard & 1 else (0, everyone)
     if isinstance(guard, tuple):

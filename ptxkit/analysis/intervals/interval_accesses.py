@@ -5,7 +5,7 @@ Source: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group / cp.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -107,7 +107,7 @@ class IntervalAccesses:
                         yield found
 
     def _access(self, state: IntervalState, step: Step, effect: Access) -> StateAccess | None:
-        executing = members_of(self._values.guard(step, state.values), values=self._values.threads)[0] & state.threads
+        executing = members_of(self._values.guard(step, state.values), count=self._values.threads)[0] & state.threads
         if not executing:
             return None
         value = self._values.operand(step, step.operand(effect.address), state.values)
@@ -152,17 +152,22 @@ class IntervalAccesses:
 
     def executing(self, state: IntervalState, step: Step) -> int:
         """Returns the threads that certainly execute a step where they come to a state, as a bit mask."""
-        excluded = members_of(self._values.guard(step, state.values), values=self._values.threads)[1]
+        excluded = members_of(self._values.guard(step, state.values), count=self._values.threads)[1]
         return state.threads & ~excluded
+
+    def by_step(self, state: IntervalState) -> Iterator[tuple[Step, list[StateAccess]]]:
+        """Yields the steps of a state that have effects, with the accesses of each, in order."""
+        own: dict[Step, list[StateAccess]] = defaultdict(list)
+        for access in self.of_state(state):
+            own[access.step].append(access)
+        for step in self._program.steps[state.first : state.end]:
+            if step.effects:
+                yield step, own.get(step, [])
 
     def _items(self, state: IntervalState) -> Iterator[StateAccess | tuple[Step, CommitGroup | WaitGroup, int]]:
         """Yields the accesses, commits and waits of a state; commits and waits with the threads that execute them."""
-        accesses = iter(self.of_state(state))
-        following = next(accesses, None)
-        for step in self._program.steps[state.first : state.end]:
-            while following is not None and following.step is step:
-                yield following
-                following = next(accesses, None)
+        for step, accesses in self.by_step(state):
+            yield from accesses
             for effect in step.effects:
                 if isinstance(effect, CommitGroup | WaitGroup):
                     yield step, effect, self.executing(state, step)

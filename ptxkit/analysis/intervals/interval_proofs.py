@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
-from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
+from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
@@ -50,12 +50,16 @@ class IntervalProofs:
         self._cfg = program.analysis(ControlFlowGraph)
         self._launch = launch_config_of(program)
         self._shared: dict[tuple[Step, Access], bool] = {}
-        self.barriers: Sequence[Step] = ()
-        self._pairs: dict[Step, set[AccessPair]] | None = None
         self._unfenced: dict[Step, set[Step]] = defaultdict(set)
-        if self._is_applicable():
-            self.barriers = [step for step in program.effectful_steps if self._is_barrier_of_all(step)]
-            self._pairs = self._find_pairs()
+
+    @cached_property
+    def barriers(self) -> Sequence[Step]:
+        """The barriers of all threads, which they execute equally often."""
+        return [step for step in self._program.effectful_steps if self._is_barrier_of_all(step)]
+
+    @cached_property
+    def _pairs(self) -> dict[Step, set[AccessPair]] | None:
+        return self._find_pairs() if self._is_applicable() else None
 
     @property
     def is_solved(self) -> bool:
@@ -66,20 +70,20 @@ class IntervalProofs:
     def orders_alone(self) -> bool:
         """Whether nothing but barriers of all threads, and waits for groups, can order accesses of the kernel."""
         barriers = set(self.barriers)
-        effects = (effect for step in self._program.effectful_steps for effect in step.effects)
-        if any(isinstance(effect, ProxyFence) and effect.direction != "both" for effect in effects):
-            return False  # a pair of one-way fences is not followed
+        for step in self._program.effectful_steps:
+            for effect in step.effects:
+                if isinstance(effect, MbarrierEffect | TensorMemory):
+                    return False
+                if isinstance(effect, Barrier) and effect.order != "relaxed" and step not in barriers:
+                    return False
+                if isinstance(effect, ProxyFence) and effect.direction != "both":
+                    return False  # a pair of one-way fences is not followed
         if not self._launch.is_exact and self._reads_block_size:
             return False  # the addresses of the threads depend on an unknown
         located = ((step, effect) for step, effect in self._accesses() if effect.via == "address")
         if any(effect.size is None and step.box_bytes is None for step, effect in located):
             return False  # a tensor map determines the size
-        return self.is_solved and not any(
-            isinstance(effect, MbarrierEffect | TensorMemory)
-            or (isinstance(effect, Barrier) and effect.order != "relaxed" and step not in barriers)
-            for step in self._program.effectful_steps
-            for effect in step.effects
-        )
+        return self.is_solved
 
     def all_pairs(self) -> Iterator[Collection[AccessPair]]:
         """Yields the pairs of accesses that are not proven to be ordered or apart, for each first instruction."""
@@ -87,7 +91,8 @@ class IntervalProofs:
 
     def all_unfenced(self) -> Iterator[tuple[Step, Collection[Step]]]:
         """Yields the instructions that read bytes of writes which are not proven to be fenced, with these writes."""
-        yield from ((step, writes) for step, writes in self._unfenced.items() if writes)
+        if self.is_solved:
+            yield from ((step, writes) for step, writes in self._unfenced.items() if writes)
 
     def unordered_pairs(self, step: Step) -> Collection[AccessPair] | None:
         """Returns the pairs of accesses, the first of them by a step, that are not proven to be ordered or apart.
@@ -105,9 +110,8 @@ class IntervalProofs:
 
     def _is_applicable(self) -> bool:
         launch, program = self._launch, self._program
-        is_known = program.is_kernel and len(program.functions) == 1 and is_self_contained(program)
         is_sized = launch.is_exact or launch.is_limit
-        return is_known and is_sized and any(True for _ in self._accesses())
+        return is_sized and is_sole_function(program) and any(True for _ in self._accesses())
 
     @cached_property
     def _reads_block_size(self) -> bool:
@@ -170,7 +174,7 @@ class IntervalProofs:
         accesses = IntervalAccesses(self._program, self._cfg, values, states, self._may_be_shared)
         conflicts = IntervalConflicts(states, accesses, self._launch.threads, self._ranges_of)
         everyone = (1 << self._launch.threads) - 1
-        writes = UnfencedWrites(self._program, states, accesses, everyone, conflicts.may_share_bytes)
+        writes = UnfencedWrites(states, accesses, everyone, conflicts.may_share_bytes)
         for step, own in writes.pairs.items():
             self._unfenced[step] |= own
         return conflicts.pairs

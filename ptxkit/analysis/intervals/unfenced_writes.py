@@ -8,11 +8,11 @@ Source: PTX ISA, "Proxies", "membar / fence: fence.proxy.async".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess, solve_states
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Step
 from ptxkit.isa.effects import ProxyFence
 
 Unfenced = Mapping[StateAccess, int]
@@ -27,50 +27,48 @@ class UnfencedWrites:
 
     def __init__(
         self,
-        program: Program,
         states: CtaStates,
         accesses: IntervalAccesses,
         everyone: int,
         may_share: Callable[[StateAccess, StateAccess], bool],
     ) -> None:
-        self._program, self._accesses, self._everyone = program, accesses, everyone
+        self._accesses, self._everyone = accesses, everyone
         self.pairs: dict[Step, set[Step]] = defaultdict(set)
         if not any(_is_async_read(each) for state in states.states for each in accesses.of_state(state)):
             return
         before = solve_states(states, self._leave, self._follow, _join)
         for state in states.states:
             unfenced = dict(before.get(state, {}))
-            for step in self._steps_of(state):
-                for access in self._of_step(state, step):
-                    if _is_async_read(access):
-                        self.pairs[step].update(
-                            write.step
-                            for write, threads in unfenced.items()
-                            if threads & access.threads and may_share(write, access)
-                        )
-                self._apply(state, step, unfenced)
+            for item in self._items(state):
+                if isinstance(item, StateAccess) and _is_async_read(item):
+                    self.pairs[item.step].update(
+                        write.step
+                        for write, threads in unfenced.items()
+                        if threads & item.threads and may_share(write, item)
+                    )
+                self._apply(item, unfenced)
 
-    def _steps_of(self, state: IntervalState) -> list[Step]:
-        return [step for step in self._program.steps[state.first : state.end] if step.effects]
-
-    def _of_step(self, state: IntervalState, step: Step) -> list[StateAccess]:
-        return [each for each in self._accesses.of_state(state) if each.step is step]
+    def _items(self, state: IntervalState) -> Iterator[StateAccess | int]:
+        """Yields the accesses of a state, and for each proxy fence the threads that execute it, in order."""
+        for step, accesses in self._accesses.by_step(state):
+            yield from accesses
+            if any(map(_is_fence, step.effects)):
+                yield self._accesses.executing(state, step)
 
     def _leave(self, state: IntervalState, unfenced: dict[StateAccess, int]) -> None:
-        for step in self._steps_of(state):
-            self._apply(state, step, unfenced)
+        for item in self._items(state):
+            self._apply(item, unfenced)
 
-    def _apply(self, state: IntervalState, step: Step, unfenced: dict[StateAccess, int]) -> None:
-        for access in self._of_step(state, step):
-            if access.writes and access.effect.proxy == "generic":
-                unfenced[access] = access.threads
-        if any(map(_is_fence, step.effects)):
-            executing = self._accesses.executing(state, step)
-            for access, threads in list(unfenced.items()):
-                if threads & ~executing:
-                    unfenced[access] = threads & ~executing
-                else:
-                    del unfenced[access]
+    def _apply(self, item: StateAccess | int, unfenced: dict[StateAccess, int]) -> None:
+        if isinstance(item, StateAccess):
+            if item.writes and item.effect.proxy == "generic":
+                unfenced[item] = item.threads
+            return
+        for access, threads in list(unfenced.items()):
+            if threads & ~item:
+                unfenced[access] = threads & ~item
+            else:
+                del unfenced[access]
 
     def _follow(self, unfenced: Unfenced, threads: int, state: IntervalState) -> Unfenced:
         if state.barrier is not None:
