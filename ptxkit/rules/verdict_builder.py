@@ -210,7 +210,9 @@ class VerdictBuilder:
         finding = sure or next((seen.first for seen in all_seen if seen.first is not None), None)
         if finding is None:
             return
-        always = scenarios > 1 and all(seen.first is not None for seen in all_seen)
+        # Where a scenario executes unknown code, its silence about the pair is no agreement.
+        is_unseen = any(each.has_unknown_call and n not in by_scenario for n, each in enumerate(scenario_facts))
+        always = scenarios > 1 and not is_unseen and all(seen.first is not None for seen in all_seen)
         proven = always or any(seen.is_exact for seen in all_seen)
         if not proven:
             is_satisfied = any(seen.first is None for seen in all_seen)

@@ -61,6 +61,16 @@ _HOLLOW = """cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
 cp.async.wait_group 0; //= wait"""
 _RACE = "@%p1 st.shared.u32 [%r2], %r6; //= write\n{}\nld.shared.u32 %r10, [%r2]; //! PTX621 write"
 
+#: The threads that only large blocks have call code that is not here; the others do what follows.
+_UPPER_CALL = """{first} bar.sync 0;
+.reg .b64 %f; ld.global.u64 %f, [%rd1]; none: .callprototype _ ();
+setp.lt.u32 %p4, %r1, 128; @%p4 bra low; call %f, (), none; bra end;
+low: {rest}
+end:"""
+_INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
+_EXPECT = "@%p1 mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5], 64;"
+_ARRIVE = "@%p1 mbarrier.arrive.shared.b64 %rd9, [%r5];"
+
 CASES = (
     Case("printing commits no group", _HOLLOW.format(_PRINTS), before=_PRINT),
     Case("printing orders no threads", _RACE.format(_PRINTS), before=_PRINT),
@@ -100,6 +110,40 @@ CASES = (
 cp.async.cg.shared.global [%r4], [%rd1], 16; call %f, (), none; cp.async.wait_group 0;""",
         before=".extern .func elsewhere;",
         undecided=("PTX300", "PTX301"),
+    ),
+    *[
+        Case(
+            f"code that is not here, in threads that small blocks lack, may {what}: {bounds or 'no size'}",
+            _UPPER_CALL.format(first=first, rest=rest),
+            bounds=bounds,
+            target="sm_90a",
+            undecided=undecided,
+        )
+        for bounds in (".maxntid 256, 1, 1", "")
+        for what, first, rest, undecided in (
+            ("arrive", _INIT, _WAITS, ("PTX300", "PTX503")),
+            ("copy the bytes", _INIT, f"{_EXPECT} {_WAITS}", ("PTX300", "PTX503")),
+            ("arrive second", _INIT.replace("1;", "2;"), f"{_ARRIVE} {_WAITS}", ("PTX300", "PTX503", "PTX504")),
+            ("come to the barrier", "", "bar.sync 1, 256;", ("PTX300", "PTX601")),
+        )
+    ],
+    *[
+        Case(
+            f"an mbarrier that code that is not here may initialize: {bounds or 'no size'}",
+            _UPPER_CALL.format(first="", rest=f"bar.sync 0; {_ARRIVE} {_WAITS}").replace("bra end;", "").lstrip(),
+            bounds=bounds,
+            undecided=undecided,
+        )
+        for bounds, undecided in (
+            (".maxntid 256, 1, 1", ("PTX300", "PTX501", "PTX503", "PTX603")),
+            ("", ("PTX501",)),
+        )
+    ],
+    Case(
+        "a cluster of small blocks proves no missing arrival where larger ones execute code that is not here",
+        _UPPER_CALL.format(first=_INIT, rest=f"{_WAITS} barrier.cluster.arrive; barrier.cluster.wait;"),
+        bounds=".maxntid 160, 1, 1 .explicitcluster .reqnctapercluster 2, 1, 1",
+        undecided=("PTX300", "PTX503", "PTX613"),
     ),
     Case(
         "all threads wait if the only arrival is in a function that they call for large arguments only",

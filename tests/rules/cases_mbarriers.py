@@ -138,6 +138,16 @@ bar.sync 0;
 )
 
 BYTES = (
+    *[
+        Case(
+            f"the bytes that a thread of larger blocks copies are expected by one of all blocks: {bounds or 'no size'}",
+            f"""{INIT} @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r5], 64;
+setp.eq.u32 %p4, %r1, 128; @!%p4 bra wait; {FILL} [%r2], [%rd1], 64, [%r5]; {LOOP}""",
+            bounds=bounds,
+            undecided=undecided,
+        )
+        for bounds, undecided in ((".maxntid 256, 1, 1", ("PTX503",)), ("", ("PTX503",)), (".reqntid 256, 1, 1", ()))
+    ],
     Case(
         "the arrival that is waited for is unreachable",
         f"""{INIT} bra.uni wait;

@@ -24,7 +24,7 @@ from ptxkit.analysis.context.writer_threads import (
 )
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
 from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
@@ -68,7 +68,7 @@ class ScenarioFacts:
         variable = self.program.variable_at(event.address) if isinstance(event.address, int) else None
         return (quote_variable(variable.name) if variable is not None else None) or "shared memory"
 
-    @property
+    @cached_property
     def has_unknown_call(self) -> bool:
         """Whether some thread calls an external function."""
         return any(thread.trace.has_unknown_call for thread in self.threads.values())
@@ -198,17 +198,22 @@ class ScenarioFacts:
     def executes_all(self, *kinds: type) -> bool:
         """Returns whether the explored threads executed every reachable instruction with an effect of these classes.
 
-        The instructions of functions that the kernel calls count, too.
+        The instructions of functions that the kernel calls count, too. Code that is unknown may have the effect.
         """
         known = self._executes_all_cache.get(kinds)
         if known is None:
             functions = self.program.functions
-            known = self._executes_all_cache[kinds] = not any(self._misses_some(code, kinds) for code in functions)
+            known = not self.has_unknown_call and not any(self._misses_some(code, kinds) for code in functions)
+            self._executes_all_cache[kinds] = known
         return known
 
     def _misses_some(self, code: Program, kinds: tuple[type, ...]) -> bool:
         """Returns whether no explored thread executed some reachable instruction of a function, of these effects."""
-        wanted = {step for step in code.own_effectful_steps if any(isinstance(each, kinds) for each in step.effects)}
+        wanted = {
+            step
+            for step in code.own_effectful_steps
+            if is_unknown_code(code, step) or any(isinstance(each, kinds) for each in step.effects)
+        }
         missed = wanted.difference(*(thread.trace.covered_steps for thread in self.threads.values()))
         live = reachable_steps(code) if missed else ()
         return any(step in live for step in missed)

@@ -407,6 +407,14 @@ def callee_of(step: Step) -> str | None:
     return next((each.text for each in step.instruction.operands if isinstance(each, Name)), None)
 
 
+def is_unknown_code(program: Program, step: Step) -> bool:
+    """Returns whether the effects of a step are unknown: no form fits it, or it calls a function without a body here.
+
+    The function that an indirect call enters is unknown, too.
+    """
+    return step.match is None or (step.is_opaque_call and callee_of(step) not in program.callees)
+
+
 def name_of(operand: object) -> str | None:
     """Returns the text of a `Name` operand; None for any other operand."""
     return operand.text if isinstance(operand, Name) else None

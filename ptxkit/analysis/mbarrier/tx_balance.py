@@ -117,6 +117,12 @@ class TxBalanceCheck:
             for _, event in thread.positions(*_TX_EFFECTS)
         )
 
+    @cached_property
+    def _lacks_threads(self) -> bool:
+        """Whether the threads that only larger blocks have may expect or transfer further bytes."""
+        launch = self._facts.scenario.launch
+        return not (launch.is_exact or launch.is_limit or self._facts.executes_all(*_TX_EFFECTS))
+
     def copy_sizes(self) -> Iterator[tuple[Step, int]]:
         """Yields each copy whose number of bytes is known, with this number."""
         for ledgers in self._by_mbarrier.values():
@@ -198,7 +204,8 @@ class TxBalanceCheck:
         wrong = next((phase for phase, is_unawaited in checked if is_unawaited is False), None)
         if wrong is not None:
             is_silent = any(not phases[0].expected_bytes for phases in uneven)
-            if is_silent and not self._facts.executes_all(MbarrierArrive, MbarrierExpect):
+            is_unseen = is_silent and not self._facts.executes_all(MbarrierArrive, MbarrierExpect)
+            if is_unseen or self._lacks_threads:
                 return TxBalance(step, is_certain, unknown=UnknownBalance.UNREACHED_ARRIVALS)
             return TxBalance(step, is_certain, unbalanced=wrong)
         if any(is_unawaited is None for _, is_unawaited in checked):
@@ -226,6 +233,8 @@ class TxBalanceCheck:
         awaited = whole.is_balanced or not whole.is_pending or is_phase_awaited(self._facts, address, None)
         if awaited is None:
             yield TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE)
+        elif awaited and not whole.is_balanced and self._lacks_threads:
+            yield TxBalance(step, is_certain, unknown=UnknownBalance.UNREACHED_ARRIVALS)
         else:
             unbalanced = None if whole.is_balanced or not awaited else whole
             yield TxBalance(step, is_certain, unbalanced=unbalanced)
