@@ -13,7 +13,6 @@ from ptxkit.analysis.abstract_interpretation.cluster_arrivals import is_of_clust
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.abstract_interpretation.thread_roles import Roles
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.check_operands import constant_of
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.diagnostics.obligation import LaunchNeed
@@ -110,12 +109,12 @@ def _cta_numbers(proofs: FunctionProofs, step: Step, effect: Effect) -> list[int
 
 def _role_parts(proofs: FunctionProofs, step: Step, effect: Barrier) -> dict[int, Roles] | None:
     """Returns the threads of a barrier by its number, if they are as many as it counts; None otherwise."""
-    roles, expected = proofs.roles, constant_of(step, effect.threads)
+    roles, expected = proofs.roles, step.constant_of(effect.threads)
     vector = (0,) * len(roles.everyone)
     if effect.number is not None:
-        constant = constant_of(step, effect.number)
+        constant = step.constant_of(effect.number)
         operand = step.operand(effect.number.name) if isinstance(effect.number, OperandRole) else None
-        known = (constant,) * len(roles.everyone) if constant is not None else roles.vectors.operand(step, operand)
+        known = (constant,) * len(roles.everyone) if constant is not None else roles.vectors.value_of(step, operand)
         if known is None:
             return None
         vector = known
@@ -160,7 +159,7 @@ def _counts_by_number(proofs: FunctionProofs, step: Step) -> dict[int | None, in
     for effect in step.effects:
         if isinstance(effect, Barrier) and effect.level == "cta":
             whole = launch.threads if launch.is_exact else -1
-            count = whole if effect.threads is None else constant_of(step, effect.threads)
+            count = whole if effect.threads is None else step.constant_of(effect.threads)
             numbers: list[int | None] = [*(barrier_numbers(proofs, step, effect) or (None,))]
             found.update(dict.fromkeys(numbers, count))
     return found
@@ -176,8 +175,8 @@ def prove_member_mask(proofs: FunctionProofs, site: Site) -> Evidence | None:
 
 
 def _has_all_lanes(proofs: FunctionProofs, step: Step, mask: Expression | None) -> bool:
-    if constant_of(step, mask) is not None or not isinstance(mask, OperandRole):
-        return constant_of(step, mask) in (_ALL_LANES, -1)
+    if step.constant_of(mask) is not None or not isinstance(mask, OperandRole):
+        return step.constant_of(mask) in (_ALL_LANES, -1)
     held = integers_in(proofs.values.value_at(step, step.operand(mask.name)))
     return held is not None and held.unsigned[:2] == (_ALL_LANES, _ALL_LANES)
 
@@ -220,9 +219,7 @@ def _is_whole(proofs: FunctionProofs, step: Step, effect: Barrier) -> bool:
     if effect.level == "warp":
         is_full = launch.is_exact and launch.threads % WARP_SIZE == 0
         return is_full and _has_all_lanes(proofs, step, effect.number) and execution.in_cta(step)
-    is_known = effect.number is None or constant_of(step, effect.number) is not None
-    of_all = effect.threads is None or (launch.is_exact and constant_of(step, effect.threads) == launch.threads)
-    return effect.action == "sync" and is_known and of_all and execution.in_cta(step)
+    return execution.in_barrier(step, effect)
 
 
 def whole_barriers(proofs: FunctionProofs) -> tuple[Step, ...]:
@@ -244,10 +241,10 @@ def whole_barriers(proofs: FunctionProofs) -> tuple[Step, ...]:
 
 def barrier_numbers(proofs: FunctionProofs, step: Step, effect: Barrier) -> list[int] | None:
     """Returns the numbers that a barrier of the CTA may have; None if they are unknown."""
-    constant = 0 if effect.number is None else constant_of(step, effect.number)
+    constant = 0 if effect.number is None else step.constant_of(effect.number)
     if constant is not None or not isinstance(effect.number, OperandRole):
         return None if constant is None else [constant]
-    vector = proofs.roles.vectors.operand(step, step.operand(effect.number.name))
+    vector = proofs.roles.vectors.value_of(step, step.operand(effect.number.name))
     if vector is not None:
         return sorted({vector[role] for role in proofs.roles.executing(step)})
     held = integers_in(proofs.values.value_at(step, step.operand(effect.number.name)))

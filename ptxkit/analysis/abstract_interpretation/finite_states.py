@@ -11,22 +11,17 @@ Instructions: bra".
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import TypeAlias
 
-from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode, sole_value
+from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
+from ptxkit.analysis.abstract_interpretation.value_reader import ValueReader
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.sign_extension import sign_extension
 from ptxkit.analysis.limits import MAX_FINITE_STATES, MAX_SPLIT_LOOPS, MAX_STATE_DEPTH, MAX_STATE_ROUNDS, MAX_STATE_WORK
-from ptxkit.isa import table
-from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.isa.functions import bits, is_declarable
-from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask, to_signed
-from ptxkit.syntax.constants import evaluate
-from ptxkit.syntax.tree import Integer, Name, Not, Operand, Unary
+from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask
 
 Numbers: TypeAlias = "frozenset[int] | None"
 """The numbers that a value may be, without signs; None if they are unknown or too many."""
@@ -54,6 +49,7 @@ class FiniteStates:
 
     def __init__(self, program: Program, cfg: ControlFlowGraph, graph: ValueGraph) -> None:
         self._program, self._cfg, self._graph = program, cfg, graph
+        self._reader = NumberSets()
         self._sets: dict[Merge, Numbers] = {}
         self._readers: dict[Merge, set[Merge]] = defaultdict(set)
         self._waiting: list[Merge] = []
@@ -224,77 +220,46 @@ class FiniteStates:
 
     def _assignment(self, node: Assignment, given: Environment, depth: int) -> Numbers:
         step, guard = node.step, node.step.instruction.guard
-        effect = sole_value(step, node.register)
-        target = step.operand(effect.result) if effect is not None else None
-        named = step.scope.find(target.text) if isinstance(target, Name) else None
-        if effect is None or named is None or not (is_declarable(named.kind) or named.kind == "pred"):
-            return None
-        found = self._expression(step, effect.value, given, depth)
-        kept = bit_mask(bits(named.kind) if named.kind != "pred" else 1)
-        types = sign_extension(step, effect.result, node.register)
-        if found is not None:
-            width = bits(types[0]) if types is not None else 0
-            found = frozenset((to_signed(n & bit_mask(width), width) if width else n) & kept for n in found)
+        found = self._reader.assigned_value(
+            step, node.register, lambda at, text: self._register(at, text, given, depth)
+        )
         if guard is None:
             return found
         executes = self._register(step, guard.predicate, given, depth)
         truths = {bool(each) != guard.negated for each in (_TRUTH if executes is None else executes)}
-        before = self._node(self._graph.before(step, node.register), given, depth + 1) if False in truths else _NONE
-        found = found if True in truths else _NONE
+        before = (
+            self._node(self._graph.before(step, node.register), given, depth + 1) if False in truths else frozenset()
+        )
+        found = found if True in truths else frozenset()
         return None if found is None or before is None else found | before
 
     def _register(self, step: Step, text: str, given: Environment, depth: int) -> Numbers:
         return self._node(self._graph.before(step, step.scope.register_name(text)), given, depth + 1)
 
-    def _expression(self, step: Step, expression: Expression, given: Environment, depth: int) -> Numbers:
-        match expression:
-            case ConstantExpr(value=bool() | int() as number):
-                return frozenset([int(number)])
-            case OperandRole(name=role):
-                return self._operand(step, step.operand(role), given, depth)
-            case CallExpr():
-                return self._operation(step, expression, given, depth)
+
+class NumberSets(ValueReader[Numbers]):
+    """The operands of steps as sets of numbers; the value of a special register or of a load is unknown."""
+
+    def constant(self, number: int) -> Numbers:
+        return frozenset([number & bit_mask(64)])
+
+    def unknown(self) -> Numbers:
         return None
 
-    def _operation(self, step: Step, call: CallExpr, given: Environment, depth: int) -> Numbers:
-        operation = INTEGER_OPERATIONS.get(call.function)
+    def apply(self, name: str, arguments: Sequence[object]) -> Numbers:
+        operation = INTEGER_OPERATIONS.get(name)
         if operation is None:
             return None
-        columns: list[frozenset[object]] = []
-        for at, each in enumerate(call.arguments):
-            if at in operation.static:
-                if not isinstance(each, ConstantExpr):
-                    return None
-                columns.append(frozenset([each.value]))
-                continue
-            numbers = self._expression(step, each, given, depth)
-            if numbers is None and call.function == "select" and at == len(call.arguments) - 1:
-                numbers = _TRUTH
-            if numbers is None:
-                return _TRUTH if call.function in ("compare", "combine") else None
-            columns.append(frozenset(numbers))
+        columns = [[each] if at in operation.static else each for at, each in enumerate(arguments)]
+        if name == "select" and columns[-1] is None:
+            columns[-1] = _TRUTH
+        known = [each for each in columns if isinstance(each, list | frozenset)]
+        if len(known) < len(columns):
+            return _TRUTH if name in ("compare", "combine") else None
         found = set()
-        for count, row in enumerate(product(*columns)):
+        for count, row in enumerate(product(*known)):
             result = operation.compute(*row)
             if result is None or count > MAX_FINITE_STATES:
                 return None
             found.add(result)
         return frozenset(found)
-
-    def _operand(self, step: Step, operand: Operand | None, given: Environment, depth: int) -> Numbers:
-        match operand:
-            case Integer() | Unary():
-                number = evaluate(operand)
-                return None if number is None else frozenset([number])
-            case Not(operand=inner):
-                value = self._operand(step, inner, given, depth)
-                return None if value is None else frozenset(1 - (each & 1) for each in value)
-            case Name(text=text):
-                is_special = table().special(text) is not None and not step.scope.shadows_special_register(text)
-                named = step.scope.find(text)
-                is_register = named is not None and named.is_register and step.scope.variable(text) is None
-                return self._register(step, text, given, depth) if is_register and not is_special else None
-        return None
-
-
-_NONE: frozenset[int] = frozenset()

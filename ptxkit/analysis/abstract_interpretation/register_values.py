@@ -28,6 +28,7 @@ from ptxkit.analysis.abstract_interpretation.operand_reader import AbstractOpera
 from ptxkit.analysis.abstract_interpretation.returning_calls import has_known_paths
 from ptxkit.analysis.abstract_interpretation.strided_ranges import join_ranges, single
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
+from ptxkit.analysis.abstract_interpretation.value_reader import Reader
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import read_operands
@@ -87,7 +88,7 @@ class AbstractRegisters:
         """Returns what a register may hold whenever a step reads it, without the conditions that lead to the step."""
         if not self.is_applicable:
             return unknown(self.reader.width_of(step, text))
-        return self._settle(lambda: self._register(step, text, self.reader.width_of(step, text)))
+        return self._settle(lambda: self._register(step, text))
 
     def _settle(self, question: object) -> AbstractValue:
         assert callable(question)
@@ -103,17 +104,21 @@ class AbstractRegisters:
         known: dict[ValueNode, AbstractValue] = {}
         by_node = self._by_node(conditions)
 
-        def read(at: Step, text: str, width: int) -> AbstractValue:
-            node = self.graph.before(at, at.scope.register_name(text))
-            self._widths.setdefault(node.register, width)
+        def read(at: Step, text: str) -> AbstractValue:
+            node = self.graph.before(at, self._note_width(at, text))
             return self._refine(node, by_node, known, 0)
 
         return self.reader.operand(step, operand, read)
 
-    def _register(self, step: Step, text: str, width: int) -> AbstractValue:
+    def _register(self, step: Step, text: str) -> AbstractValue:
+        return self._get(self.graph.before(step, self._note_width(step, text)))
+
+    def _note_width(self, step: Step, text: str) -> str:
+        """Returns the register of a name, whose width is noted."""
         register = step.scope.register_name(text)
-        self._widths.setdefault(register, width)
-        return self._get(self.graph.before(step, register))
+        if register not in self._widths:
+            self._widths[register] = self.reader.width_of(step, text)
+        return register
 
     def _get(self, node: ValueNode) -> AbstractValue:
         """Returns the value of a node so far, and notes who depends on it."""
@@ -205,9 +210,8 @@ class AbstractRegisters:
         finally:
             self._current = None
 
-    def _evaluate_assignment(self, node: Assignment, read: object) -> AbstractValue:
-        assert callable(read)
-        value = self.reader.assignment_value(node.step, node.register, read)
+    def _evaluate_assignment(self, node: Assignment, read: Reader[AbstractValue]) -> AbstractValue:
+        value = self.reader.assigned_value(node.step, node.register, read)
         if node.step.instruction.guard is None:
             return value
         before = self._get(self.graph.before(node.step, node.register))
@@ -241,9 +245,8 @@ class AbstractRegisters:
         value = self._get(node)
         if isinstance(node, Assignment) and depth < MAX_REFINED_DEPTH and self._is_arithmetic(node):
 
-            def read(at: Step, text: str, width: int) -> AbstractValue:
-                inner = self.graph.before(at, at.scope.register_name(text))
-                self._widths.setdefault(inner.register, width)
+            def read(at: Step, text: str) -> AbstractValue:
+                inner = self.graph.before(at, self._note_width(at, text))
                 return self._refine(inner, conditions, known, depth + 1)
 
             value = self._evaluate_assignment(node, read)

@@ -17,7 +17,7 @@ from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.scenario import launch_config_of
-from ptxkit.isa.effects import Access, Control, Effect, Value
+from ptxkit.isa.effects import Access, Barrier, Control, Effect, Value
 from ptxkit.syntax.tree import Operand
 
 #: The special registers with one value in all threads of a grid.
@@ -47,6 +47,13 @@ class UniformExecution:
     def in_cluster(self, step: Step, operand: Operand | None = None) -> bool:
         """Returns whether all threads of a cluster execute a step equally often, each time with the same operand."""
         return self._is_equal(step, operand, _EQUAL_IN_CLUSTER)
+
+    def in_barrier(self, step: Step, effect: Barrier) -> bool:
+        """Returns whether a barrier of a CTA waits for all its threads, which execute it equally often."""
+        launch = launch_config_of(self._program)
+        is_named = effect.number is None or step.constant_of(effect.number) is not None
+        of_all = effect.threads is None or (launch.is_exact and step.constant_of(effect.threads) == launch.threads)
+        return (effect.level, effect.action) == ("cta", "sync") and is_named and of_all and self.in_cta(step)
 
     def in_role(self, step: Step, settled: Callable[[Step], bool]) -> bool:
         """Returns whether all threads of a role execute a step equally often.

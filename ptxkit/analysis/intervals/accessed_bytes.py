@@ -11,7 +11,6 @@ from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, Alt
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
-from ptxkit.analysis.symexec.check_operands import constant_of
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect
 from ptxkit.isa.expressions import Expression, OperandRole
@@ -47,7 +46,7 @@ class AccessedBytes:
 
 def largest_size(values: AbstractRegisters, step: Step, size: Expression | None) -> int | None:
     """Returns the largest number of bytes of an access; None if it is unknown."""
-    constant = constant_of(step, size)
+    constant = step.constant_of(size)
     if constant is not None or not isinstance(size, OperandRole):
         return constant
     value = values.value_at(step, step.operand(size.name))

@@ -21,10 +21,10 @@ from typing import TypeAlias
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Merge, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.intervals.cta_values import CtaValue, Numbers, UniformTerm, apply, atom
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
+from ptxkit.analysis.values.cta_values import CtaValue, Numbers, UniformTerm, apply, atom
 from ptxkit.fast_dataclasses import dataclass, field
 
 #: A number of which a replaced value remains known as the remainder, so that the masks of stage numbers apply to it.

@@ -12,12 +12,12 @@ from typing import Any
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, members_of
-from ptxkit.analysis.intervals.cta_values import Atom, CtaValue, Numbers, UniformTerm, per_thread
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.limits import MAX_PENDING_COMMITS
 from ptxkit.analysis.symexec.descriptor_addresses import matrix_extent
+from ptxkit.analysis.values.cta_values import Atom, CtaValue, Numbers, UniformTerm, per_thread
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, CommitGroup, WaitGroup
 from ptxkit.isa.expressions import ConstantExpr

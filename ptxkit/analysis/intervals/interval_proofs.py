@@ -30,7 +30,6 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.limits import MAX_SPLIT_GUARDS
-from ptxkit.analysis.symexec.check_operands import constant_of
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.isa.effects import Access, Barrier, MbarrierEffect, ProxyFence, TensorMemory
 from ptxkit.isa.expressions import roles_in
@@ -120,16 +119,8 @@ class IntervalProofs:
 
     def _is_barrier_of_all(self, step: Step) -> bool:
         effects = [effect for effect in step.effects if isinstance(effect, Barrier)]
-        return bool(effects) and all(self._waits_for_all(step, effect) for effect in effects)
-
-    def _waits_for_all(self, step: Step, effect: Barrier) -> bool:
-        if (effect.level, effect.action, effect.order) != ("cta", "sync", "acq_rel"):
-            return False
-        is_named = effect.number is None or constant_of(step, effect.number) is not None
-        is_whole = effect.threads is None or (
-            self._launch.is_exact and constant_of(step, effect.threads) == self._launch.threads
-        )
-        return is_named and is_whole and self._execution.in_cta(step)
+        is_ordering = bool(effects) and all(effect.order == "acq_rel" for effect in effects)
+        return is_ordering and all(self._execution.in_barrier(step, effect) for effect in effects)
 
     def _accesses(self) -> Iterator[tuple[Step, Access]]:
         for step in self._program.effectful_steps:

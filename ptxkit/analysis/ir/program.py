@@ -19,6 +19,7 @@ from ptxkit.analysis.ir.system_functions import ends_the_launch, is_system_funct
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Effect, Value
+from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable, variable_of
 from ptxkit.semantics.linear_code import LinearCode, LinearStep, linearize
@@ -84,6 +85,13 @@ class Step:
     def operand(self, role: str | None) -> Operand | None:
         """Returns the operand with a role; None if none exists."""
         return self.match.operand(role, self.instruction) if self.match is not None and role is not None else None
+
+    def constant_of(self, expression: Expression | None) -> int | None:
+        """Returns the constant value of an expression of the table; None if it is not constant."""
+        if isinstance(expression, ConstantExpr):
+            return expression.value if isinstance(expression.value, int) else None
+        operand = self.operand(expression.name) if isinstance(expression, OperandRole) else None
+        return None if operand is None else evaluate(operand)
 
     def result_registers(self) -> list[str]:
         """Returns the registers that the step writes; none where the table has no form for the instruction."""

@@ -69,17 +69,9 @@ def required_alignment(step: Step, form: OperandForm) -> int | None:
     """Returns the required alignment in bytes of an address operand, 1 if none exists; None if it is unknown."""
     if form.object == "mbarrier":
         return _MBARRIER
-    found = 1 if form.alignment is None else constant_of(step, form.alignment)
+    found = 1 if form.alignment is None else step.constant_of(form.alignment)
     boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in step.effects)
     return min(found, _TENSOR_BOX_BYTES) if boxes and found is not None else found
-
-
-def constant_of(step: Step, expression: Expression | None) -> int | None:
-    """Returns the constant value of an expression in an instruction; None if it is not constant."""
-    if isinstance(expression, ConstantExpr):
-        return expression.value if isinstance(expression.value, int) else None
-    operand = step.operand(expression.name) if isinstance(expression, OperandRole) else None
-    return None if operand is None else evaluate(operand)
 
 
 def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
@@ -88,7 +80,7 @@ def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
     The result is 1 where nothing is specified for the other lanes.
     """
     counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
-    known = [count for each in counts if (count := constant_of(operands.step, each)) is not None]
+    known = [count for each in counts if (count := operands.step.constant_of(each)) is not None]
     return max(known, default=1)
 
 

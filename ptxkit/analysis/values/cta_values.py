@@ -63,6 +63,8 @@ CtaValue: TypeAlias = "int | tuple[int, ...] | UniformTerm | None"
 
 #: The widest register in bits.
 _WIDEST = 64
+#: The operations whose result is zero where one operand is, whatever the other one is.
+_PRODUCTS = ("mul", "mul_wide", "mul_hi", "and")
 _VECTORIZED = {name: vectorized_op(name) for name in VECTORIZED_OPS if name in INTEGER_OPERATIONS}
 
 
@@ -77,6 +79,8 @@ def apply(name: str, arguments: Sequence[object]) -> CtaValue:
         chosen = operands[2]
         if isinstance(chosen, int):
             return _copy(arguments[0], operands[0] if chosen & 1 else operands[1])
+    if name in _PRODUCTS and 0 in operands:
+        return 0
     if any(each is None for each in operands):
         return None
     if any(isinstance(each, UniformTerm) for each in operands):
