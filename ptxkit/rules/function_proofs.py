@@ -11,7 +11,6 @@ from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegi
 from ptxkit.analysis.abstract_interpretation.role_execution import RoleExecution
 from ptxkit.analysis.abstract_interpretation.thread_roles import ThreadRoles
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.interval_proofs import IntervalProofs
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
@@ -35,7 +34,7 @@ class FunctionProofs:
     @cached_property
     def values(self) -> AbstractRegisters:
         """What registers may hold."""
-        return AbstractRegisters(self.program, ControlFlowGraph(self.program))
+        return self.program.analysis(AbstractRegisters)
 
     @cached_property
     def execution(self) -> UniformExecution:

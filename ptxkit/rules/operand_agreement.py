@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.check_address_space import REMOTE
@@ -34,7 +35,7 @@ def observe_wrong_address_kinds(
         for place, found in thread.trace.wrong_address_kinds.items()
         if found.is_certain and wanted(found)
     }
-    spaces = kernel.explorer.address_spaces.spaces_of
+    spaces = kernel.program.analysis(AbstractRegisters).spaces_of
     for found, number in _agreed_violations(kernel, lambda trace: trace.wrong_address_kinds, wanted):
         step = found.step
         is_exact = (step, found.role) in exact

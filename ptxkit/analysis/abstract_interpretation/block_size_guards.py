@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import read_registers
@@ -24,7 +23,7 @@ def distinguishes_further_threads(small: Program, large: Program) -> bool:
 
     The programs are the same kernel with two declared sizes of its block.
     """
-    first, second = (AbstractRegisters(code, code.analysis(ControlFlowGraph)) for code in (small, large))
+    first, second = (code.analysis(AbstractRegisters) for code in (small, large))
     guarded = [step for step in large.own_effectful_steps if step.instruction.guard is not None]
     return any(_is_constant(first, small.steps[step.index]) and not _is_constant(second, step) for step in guarded)
 

@@ -20,8 +20,9 @@ from ptxkit.analysis.abstract_interpretation.abstract_values import (
 from ptxkit.analysis.abstract_interpretation.special_ranges import SpecialRanges
 from ptxkit.analysis.abstract_interpretation.strided_ranges import full_range, make_range, single
 from ptxkit.analysis.abstract_interpretation.value_reader import Reader, ValueReader, loaded_argument
+from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.isa.effects import Value
+from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.tree import operand_names
@@ -35,10 +36,15 @@ _LONG, _NARROW = 64, 16
 
 
 class AbstractOperands(ValueReader[AbstractValue]):
-    """The operands of the steps of one function."""
+    """The operands of the steps of one function.
+
+    forwarded: the loads from local memory that return a register which was just stored, with the register. (Whether
+    this holds in shared memory depends on the order of the threads.)
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self.forwarded = {step: name for step, name in program.analysis(forwarded_loads).items() if _is_local(step)}
         self._specials = SpecialRanges(program.function if program.is_kernel else None)
 
     def constant(self, number: int) -> AbstractValue:
@@ -92,7 +98,9 @@ class AbstractOperands(ValueReader[AbstractValue]):
             return function(str(given[0].value), source, step.index)
         return super().call(step, call, read)
 
-    def load(self, step: Step, call: CallExpr, place: int, _read: Reader[AbstractValue]) -> AbstractValue:
+    def load(self, step: Step, call: CallExpr, place: int, read: Reader[AbstractValue]) -> AbstractValue:
+        if step in self.forwarded:
+            return self.operand(step, self.forwarded[step], read)
         width = call.arguments[2].value if isinstance(call.arguments[2], ConstantExpr) else None
         if not isinstance(width, int):
             return unknown(_LONG)
@@ -107,3 +115,7 @@ class AbstractOperands(ValueReader[AbstractValue]):
         alignment = (declared.pointer_alignment or 1) if declared is not None and pointer is not None else 1
         base = Base("argument", name, pointer[0] if pointer else "", position)
         return (Alternative(base, single(width, 0), alignment=alignment & -alignment),)
+
+
+def _is_local(step: Step) -> bool:
+    return any(isinstance(effect, Access) and effect.space == "local" for effect in step.effects)

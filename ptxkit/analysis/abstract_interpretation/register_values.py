@@ -50,8 +50,9 @@ _Conditions = tuple[PathComparison, ...]
 class AbstractRegisters:
     """The values of the registers of one function."""
 
-    def __init__(self, program: Program, cfg: ControlFlowGraph) -> None:
-        self._program, self._cfg = program, cfg
+    def __init__(self, program: Program) -> None:
+        self._program, self._cfg = program, program.analysis(ControlFlowGraph)
+        cfg = self._cfg
         self.graph = ValueGraph(program, cfg)
         self.reader = AbstractOperands(program)
         self.states = FiniteStates(program, cfg, self.graph)
@@ -89,6 +90,18 @@ class AbstractRegisters:
         if not self.is_applicable:
             return unknown(self.reader.width_of(step, text))
         return self._settle(lambda: self._register(step, text))
+
+    def spaces_of(self, step: Step, operand: Operand | None) -> frozenset[str | None]:
+        """Returns the spaces in which an operand may hold an address when a step reads it; none if no thread does.
+
+        The spaces include `generic` for a generic address outside `global`, `shared::cluster` for the result of `mapa`,
+        and None for a number, and where the space is unknown.
+        """
+        values = self.value_at(step, operand) if self._program.contains(step) else unknown(64)
+        return frozenset(
+            f"{each.window}::cluster" if each.is_remote and each.window == "shared" else each.window or None
+            for each in values
+        )
 
     def _settle(self, question: object) -> AbstractValue:
         assert callable(question)
@@ -281,7 +294,7 @@ class AbstractRegisters:
             elif isinstance(node, Assignment):
                 if self.reader.is_source(node.step):
                     found.add(node.step)
-                for each in read_operands(node.step):
+                for each in (*read_operands(node.step), self.reader.forwarded.get(node.step)):
                     nodes.add(self._nodes_in(node.step, each))
                 if node.step.instruction.guard is not None:
                     nodes.add([self.graph.before(node.step, node.register)])

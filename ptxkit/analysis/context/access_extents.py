@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.access_sampling import FIRST_EXECUTIONS, LAST_EXECUTIONS
 from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
 from ptxkit.analysis.ir.program import Step
@@ -105,7 +106,7 @@ class AccessExtents:
             return False
         if not self._explorer.program.contains(step):
             return True
-        spaces = self._explorer.address_spaces.spaces_of(step, operand)
+        spaces = self._explorer.program.analysis(AbstractRegisters).spaces_of(step, operand)
         return not spaces or not spaces <= _OTHER_SPACES
 
 

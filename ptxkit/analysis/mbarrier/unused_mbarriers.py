@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import MbarrierEffect, MbarrierInit
@@ -38,7 +37,7 @@ def find_unused_initializations(program: Program) -> Iterator[Step]:
     made = [step for step, effect in operations if isinstance(effect, MbarrierInit)]
     if not made or not is_self_contained(program):
         return
-    values = AbstractRegisters(program, program.analysis(ControlFlowGraph))
+    values = program.analysis(AbstractRegisters)
     used: list[_Places] = []
     for step, effect in operations:
         if not isinstance(effect, MbarrierInit):

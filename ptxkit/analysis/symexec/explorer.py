@@ -7,7 +7,6 @@ from copy import copy
 from functools import cached_property
 
 from ptxkit.analysis.cfg.reachability import StepSet, reachable_steps
-from ptxkit.analysis.dataflow.address_space_inference import AddressSpaceInference
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.input_loads import input_loads
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
@@ -95,11 +94,6 @@ class Explorer:
     def input_independence(self) -> InputIndependence:
         """The analysis of which inputs decide operands and paths."""
         return InputIndependence(self.program, self.launch)
-
-    @cached_property
-    def address_spaces(self) -> AddressSpaceInference:
-        """The inference of the state spaces of addresses, over all paths."""
-        return AddressSpaceInference(self.program)
 
     @cached_property
     def is_asynchronous(self) -> bool:

@@ -8,7 +8,6 @@ import pytest
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import Alternative
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.diagnostics import Verdict
 from ptxkit.source import SourceFile
@@ -57,7 +56,7 @@ def value_at_barrier(
 ) -> str:
     """What a register may hold at the `bar.sync 0` of a kernel, in words."""
     program = program_of(module_of(f".shared .align 16 .b8 tile[1024]; {body}", bounds=bounds, parameters=parameters))
-    values = AbstractRegisters(program, ControlFlowGraph(program))
+    values = AbstractRegisters(program)
     last = next(step for step in reversed(program.steps) if step.instruction.opcode == "bar.sync")
     return " or ".join(map(words, values.value_at(last, Name(register)))) or "nothing"
 

@@ -15,7 +15,6 @@ import pytest
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, AbstractValue, Alternative
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program
 from ptxkit.emulator.core.address_windows import windows_of
 from ptxkit.emulator.engine.executable import DecodedFunction
@@ -74,7 +73,7 @@ class ObservedValues:
 
     def __init__(self, program: Program, samples: Samples) -> None:
         self._program, self._samples = program, samples
-        self._values = AbstractRegisters(program, ControlFlowGraph(program))
+        self._values = AbstractRegisters(program)
         self._bases: dict[tuple[str, str, int], dict[tuple[int, int], int]] = defaultdict(dict)
         self._windows = windows_of(64)
         self.compared = self.bounded = 0

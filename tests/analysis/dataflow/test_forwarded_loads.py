@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.dataflow.address_space_inference import AddressSpaceInference
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.linter import lint
 from tests.analysis.support import module_of, program_of
@@ -50,7 +50,7 @@ def test_a_spilled_address_remains_in_its_space() -> None:
     spill = f"{LOCAL}st.local.b32 [own], %r1; ld.local.b32 %r6, [own]; add.u32 %r6, %r6, 4; ld.shared.b32 %r7, [%r6];"
     program = program_of(module_of(SLOT + spill))
     (load,) = program.definitions["%r7"]
-    spaces = AddressSpaceInference(program).spaces_of(load, load.instruction.operands[1])
+    spaces = AbstractRegisters(program).spaces_of(load, load.instruction.operands[1])
     assert spaces == {"shared"}
 
 

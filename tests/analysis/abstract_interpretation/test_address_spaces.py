@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.dataflow.address_space_inference import AddressSpaceInference
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from tests.analysis.support import module_of, program_of
 
 HEAD = """.shared .align 16 .b8 tile[64]; .local .align 16 .b8 own[64];
@@ -28,7 +28,10 @@ ld.global.u64 %rd1, [%rd0]; ld.global.u32 %r1, [%rd0]; mov.u64 %rd2, 0;"""
         ("mov.u64 %rd9, tile; @%p1 mov.u64 %rd9, own;", {"shared", "local"}),
         ("mov.u64 %rd9, tile; @%p1 mov.u64 %rd9, %rd1;", {"shared", None}),
         ("mov.u64 %rd9, tile; more: add.u64 %rd9, %rd9, 4; @%p1 bra more;", {"shared"}),
-        ("mov.u64 %rd9, tile; more: add.u64 %rd9, %rd9, %rd2; mov.u64 %rd2, own; @%p1 bra more;", {None}),
+        (
+            "mov.u64 %rd9, tile; more: add.u64 %rd9, %rd9, %rd2; mov.u64 %rd2, own; @%p1 bra more;",
+            {"shared", "local", None},
+        ),
         (
             "more: mov.u64 %rd3, tile; add.u64 %rd9, %rd3, %rd2; add.u64 %rd2, %rd2, 4; @%p1 bra more;",
             {"shared"},
@@ -38,4 +41,4 @@ ld.global.u64 %rd1, [%rd0]; ld.global.u32 %r1, [%rd0]; mov.u64 %rd2, 0;"""
 def test_the_spaces_of_all_assignments_that_reach_an_operand(body: str, wanted: set[str | None]) -> None:
     program = program_of(module_of(f"{HEAD} {body} ld.u32 %r9, [%rd9];"))
     step = next(step for step in program.steps if step.instruction.opcode == "ld.u32")
-    assert AddressSpaceInference(program).spaces_of(step, step.instruction.operands[1]) == wanted
+    assert AbstractRegisters(program).spaces_of(step, step.instruction.operands[1]) == wanted
