@@ -344,7 +344,34 @@ st.shared.u32 [%r4], %r1;""",
     ),
 )
 
+_TWO_MBARRIERS = """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; bar.sync 0;"""
+_FILL = """@{thread} mbarrier.arrive.expect_tx.shared::cta.b64 _, [{bar}], 1024;
+@{thread} cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{into}], [%rd1], 1024, [{bar}];"""
+_FIRST = _FILL.format(thread="%p1", bar="%r5", into="%r2") + " //= first"
+_POLL = "{0}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{1}], 0; @!%p3 bra {0};"
+_BOTH_DONE = f"{_POLL.format('one', '%r5')} {_POLL.format('two', '%r5+8')} ld.shared.u32 %r10, [%r4];"
+
+
+def _two_bulk_copies(name: str, between: str, thread: str, *, wrong: bool) -> Case:
+    """Thread 0 fills 1024 bytes, and a thread fills the last 512 of them and more. between: code between the two."""
+    second = _FILL.format(thread=thread, bar="%r5+8", into="%r2+512") + (" //! PTX304 first" if wrong else "")
+    return Case(name, "\n".join((_TWO_MBARRIERS, _FIRST, between, second, _BOTH_DONE)))
+
+
 OVERLAPPING = (
+    _two_bulk_copies("bulk copies of two mbarriers into the same bytes", "", "%p1", wrong=True),
+    _two_bulk_copies("a barrier does not complete a bulk copy", "bar.sync 0;", "%p1", wrong=True),
+    _two_bulk_copies("a bulk copy of another thread into the same bytes", "", "%p2", wrong=True),
+    _two_bulk_copies("a bulk copy of another thread after a barrier", "bar.sync 0;", "%p2", wrong=True),
+    _two_bulk_copies("a bulk copy after the wait for the first one", _POLL.format("zero", "%r5"), "%p1", wrong=False),
+    _two_bulk_copies("a bulk copy of another thread that has waited", _POLL.format("zero", "%r5"), "%p2", wrong=False),
+    _two_bulk_copies(
+        "a bulk copy of another thread after the wait of the first one and a barrier",
+        f"@!%p1 bra join; {_POLL.format('zero', '%r5')} join: bar.sync 0;",
+        "%p2",
+        wrong=False,
+    ),
     Case(
         "the same place, half of it again in the same group",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; //= first

@@ -6,17 +6,24 @@ Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "cp.a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
+from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.memory.bulk_source_reads import has_read_source
+from ptxkit.analysis.memory.copy_completion import CopyStatus, copy_status_at
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, is_generic_write, is_operand_read
-from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access
+from ptxkit.semantics.ordering import sync_operation_of
+
+_IssuedCopy: TypeAlias = "tuple[ThreadView, AsyncCopy]"
+"""A copy, and the thread that starts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,64 @@ def find_target_overwrites(issuer: ThreadView) -> Iterator[CopyOverwrite]:
             if copy.position < position and copy.completion_position is not None:
                 is_safe = copy.completion_position < position
                 yield CopyOverwrite(copy, event, is_safe, issuer.trace.is_certain(position))
+
+
+def find_bulk_collisions(facts: ScenarioFacts) -> Iterator[CopyOverwrite]:
+    """Yields the pairs of bulk copies into the same shared memory, of one thread or of two, where their order is known.
+
+    The second one is safe if the first one is complete when it starts; of two threads, either may be the first one. A
+    few executions of each pair of instructions are examined, but no two of one instruction: where an iteration does not
+    wait for the copy of the previous one, other rules report it.
+    """
+    if facts.has_unknown_call or may_poll_memory(facts.program):
+        return
+    pair_budget = PairBudget(facts.budget)
+    known: IntervalIndex[_IssuedCopy] = IntervalIndex()
+    for thread in facts.threads.values():
+        for copy in filter(_is_bulk_fill, thread.copies):
+            touched = access_range(copy.event) or (0, 0)
+            for issuer, earlier in known.overlapping(*touched):
+                pair = (earlier.event.step, copy.event.step)
+                if facts.budget.is_exhausted:
+                    return
+                if pair[0] is not pair[1] and pair_budget.allow((issuer.tid, thread.tid, *pair)):
+                    yield from _collision(facts, (issuer, earlier), (thread, copy))
+            known.add(*touched, (thread, copy))
+
+
+def _is_bulk_fill(copy: AsyncCopy) -> bool:
+    effect = copy.event.effect
+    is_store = isinstance(effect, Access) and effect.kind == "write" and effect.multicast is None
+    return is_store and is_async_write(copy.event) and access_range(copy.event) is not None
+
+
+def _collision(facts: ScenarioFacts, first: _IssuedCopy, second: _IssuedCopy) -> Iterator[CopyOverwrite]:
+    (issuer, copy), (writer, other) = first, second
+    orders = [(first, second)] if writer is issuer else [(first, second), (second, first)]
+    known = [
+        (one, two)
+        for one, two in orders
+        if writer is not issuer and any(facts.sync_edges(one[0], one[1].position, two[0], two[1].position))
+    ]
+    statuses = {copy_status_at(facts, *one, two[0], two[1].position) for one, two in known or orders}
+    if CopyStatus.COMPLETE in statuses:
+        yield CopyOverwrite(copy, other.event, True, True)
+    elif statuses == {CopyStatus.PENDING} and not _may_be_ordered_by_other_cta(facts, first, second):
+        is_certain = facts.is_certain_pair(issuer, copy.position, writer, other.position)
+        yield CopyOverwrite(copy, other.event, False, is_certain)
+
+
+def _may_be_ordered_by_other_cta(facts: ScenarioFacts, first: _IssuedCopy, second: _IssuedCopy) -> bool:
+    """Returns whether a CTA of the cluster may order two copies: not those of a thread that does not wait between."""
+    if facts.scenario.launch.cluster_size == 1:
+        return False
+    (issuer, copy), (writer, other) = first, second
+    return issuer is not writer or any(
+        isinstance(event, UnknownCall)
+        or sync_operation_of(event.effect) is not None
+        or (isinstance(event.effect, Access) and event.effect.order != "weak")
+        for event in issuer.trace.events[copy.position + 1 : other.position]
+    )
 
 
 def find_overwrite_races(kernel: KernelFacts) -> Iterator[tuple[int, Race]]:

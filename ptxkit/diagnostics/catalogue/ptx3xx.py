@@ -227,9 +227,8 @@ COPIES_OF_GROUP_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
     "copies into bytes of {variable} that the copy {place} of the same group writes, too: nothing orders the two",
 )
-COPIES_OF_PHASE_OVERLAP = MessageTemplate(
-    OVERLAPPING_COPIES,
-    "copies into bytes of {variable} that the copy {place} writes, too: both complete in one phase, unordered",
+BULK_COPIES_OVERLAP = MessageTemplate(
+    OVERLAPPING_COPIES, "copies into bytes of {variable} that the copy {place} may still be writing"
 )
 WRITES_SAME_BYTES = MessageTemplate(OVERLAPPING_COPIES, "writes these bytes, too")
 GIVE_COPIES_OWN_BYTES = MessageTemplate(
