@@ -25,7 +25,7 @@ from ptxkit.rules.execution_proofs import cluster_barriers, needs_of_row, whole_
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import STEP_LINES, Evidence, LaunchNeeds
 from ptxkit.rules.obligation_sites import Site, subject_of
-from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
+from ptxkit.semantics.ordering import CTA_LEVEL, RELEASE_ORDERS, fence_level
 
 _Place: TypeAlias = tuple[object, int]
 """A variable, and the offset of an mbarrier in it."""
@@ -202,5 +202,5 @@ def _overlap(first: _Place, second: _Place) -> bool:
 def _releases_to_cluster(effect: Effect) -> bool:
     if isinstance(effect, MemoryFence) and effect.only == "mbarrier.init":
         return True
-    level = fence_level(effect, restricted=False)
-    return level is not None and level > CTA_LEVEL and getattr(effect, "order", "") != "acquire"
+    level = fence_level(effect, restricted=False, orders=RELEASE_ORDERS)
+    return level is not None and level > CTA_LEVEL

@@ -102,23 +102,30 @@ def is_relaxed_sync(effect: Effect) -> bool:
     return operation is not None and operation.is_relaxed
 
 
-def is_fence(effect: Effect, *, proxy_fences: bool) -> bool:
+ALL_ORDERS = RELEASE_ORDERS | ACQUIRE_ORDERS
+"""The orders of fences of either direction."""
+
+
+def is_fence(effect: Effect, *, proxy_fences: bool, orders: frozenset[str] = ALL_ORDERS) -> bool:
     """Returns whether an effect is a fence that makes relaxed operations order accesses.
 
-    The fence both releases and acquires. proxy_fences: whether any proxy fence counts, as for a caller that decides
-    whether accesses may be ordered. According to the manual, and in the machine, only those with a scope count, in
-    their direction.
+    proxy_fences: whether any proxy fence counts, as for a caller that decides whether accesses may be ordered.
+    According to the manual, and in the machine, only those with a scope count, in their direction. orders: those of the
+    memory fences that count: the ones that release, or that acquire.
     """
-    return isinstance(effect, MemoryFence) or (proxy_fences and isinstance(effect, ProxyFence))
+    is_memory_fence = isinstance(effect, MemoryFence) and effect.order in orders
+    return is_memory_fence or (proxy_fences and isinstance(effect, ProxyFence))
 
 
-def fence_level(effect: Effect, *, restricted: bool) -> int | None:
-    """Returns the level of a memory fence; None for any other effect.
+def fence_level(effect: Effect, *, restricted: bool, orders: frozenset[str] = ALL_ORDERS) -> int | None:
+    """Returns the level of a memory fence of one of some orders; None for any other effect.
 
     restricted: whether fences count that publish only the initialization of mbarriers, or only one kind of shared
     memory. In the machine they publish everything.
     """
-    if not isinstance(effect, MemoryFence) or (effect.only is not None and not restricted):
+    if not isinstance(effect, MemoryFence) or effect.order not in orders:
+        return None
+    if effect.only is not None and not restricted:
         return None
     return scope_level(effect.scope)
 

@@ -67,6 +67,23 @@ CASES = (
     ),
     _case("a reduction releases", released=_AFTER_BARRIER, flag="red.release.gpu.global.add.u32 [%rd2], 1;"),
     _case("every thread releases before the barrier", released=f"{_FENCE} bar.sync 0; @!%p1 bra end;"),
+    _case(
+        "fences of one direction each",
+        released=f"{_AFTER_BARRIER} fence.release.gpu;",
+        acquired="fence.acquire.gpu;",
+    ),
+    _case(
+        "an acquire releases nothing",
+        released=f"{_AFTER_BARRIER} fence.acquire.gpu;",
+        flag=_expect(_FLAG, "store", "read"),
+        read=_NAMED_READ,
+    ),
+    _case(
+        "a release acquires nothing",
+        acquired="fence.release.gpu;",
+        poll=_NAMED_POLL,
+        read=_expect(_READ, "store", "poll"),
+    ),
     _case("nothing acquires", acquired="", poll=_NAMED_POLL, read=_expect(_READ, "store", "poll")),
     _case(
         "a fence of the CTA acquires nothing of others",

@@ -9,6 +9,7 @@ from tests.rules.support import Case
 _FENCE = "fence.acq_rel.gpu;"
 _STORE = "mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3; st.global.b32 [%rd4], %r1;"
 _COUNT = "atom.global.add.u32 %r11, [%rd1], 1;"
+_TICKET = "atom.global.add.u32 %r15, [%rd1+64], 1; st.global.b32 [%rd1+128], %r15;"
 _VARIABLE = ".global .align 4 .u32 counted;"
 _COUNT_VARIABLE = "mov.u64 %rd7, counted; atom.global.add.u32 %r11, [%rd7], 1;"
 _LAST = "mov.u32 %r12, %nctaid.x; sub.u32 %r12, %r12, 1; setp.ne.u32 %p4, %r11, %r12; @%p4 bra end;"
@@ -54,6 +55,19 @@ atom.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""",
 atom.acq_rel.gpu.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""",
     ),
     _case("a fence of the CTA releases nothing to others", "fence.acq_rel.cta;", mark=_FOUND),
+    _case("a fence that only acquires releases nothing", "fence.acquire.gpu;", mark=_FOUND),
+    _case("fences of one direction each", "fence.release.gpu;", "fence.acquire.gpu;"),
+    _case("the last CTA also adds to a total", mark=_FOUND, read=f"{_READ} red.global.add.u32 [%rd1+64], %r13;"),
+    _case(
+        "a fence releases before the count, and the last CTA adds",
+        _FENCE,
+        read=f"{_READ} red.global.add.u32 [%rd1+64], %r13;",
+    ),
+    replace(
+        _case("a ticket of another word orders nothing before the count", store=f"{_TICKET} {_STORE}"),
+        undecided=("PTX623",),
+    ),
+    _case("a release of another word before the count may order", "red.release.gpu.global.add.u32 [%rd1+64], 1;"),
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
     _case("the atomic only acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
     _case("older fences release, too", "membar.gl;", "membar.gl;"),

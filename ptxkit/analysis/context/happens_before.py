@@ -402,7 +402,7 @@ def _matches_parity(path: WarpPath, key: Hashable) -> bool:
 def _is_release(step: Step, orders: frozenset[str]) -> bool:
     """Returns whether a step is a release, or a fence that turns a later write into a release."""
     return any(
-        is_fence(effect, proxy_fences=True) or (isinstance(effect, Access) and effect.order in orders)
+        is_fence(effect, proxy_fences=True, orders=orders) or (isinstance(effect, Access) and effect.order in orders)
         for effect in step.effects
     )
 

@@ -25,7 +25,7 @@ from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access
+from ptxkit.isa.effects import Access, Effect
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, GPU_LEVEL, RELEASE_ORDERS, fence_level, scope_level
 
 
@@ -92,7 +92,7 @@ class _Cta:
                 yield each.place
 
     def _is_ordered(
-        self, first: tuple[WarpPath, int], last: tuple[WarpPath, int], flag: _FlagAccess, orders: Collection[str]
+        self, first: tuple[WarpPath, int], last: tuple[WarpPath, int], flag: _FlagAccess, orders: frozenset[str]
     ) -> bool:
         """Returns whether one position may precede another one, and the flag or a fence between them orders."""
         if not is_maybe_earlier(self.happens_before, *first, *last):
@@ -102,13 +102,14 @@ class _Cta:
         return any(
             is_maybe_earlier(self.happens_before, *first, *fence)
             and is_maybe_earlier(self.happens_before, *fence, *last)
-            for fence in self._fences
+            for fence, effect in self._fences
+            if fence_level(effect, restricted=True, orders=orders) is not None
         )
 
     @cached_property
-    def _fences(self) -> list[tuple[WarpPath, int]]:
+    def _fences(self) -> list[tuple[tuple[WarpPath, int], Effect]]:
         return [
-            (path, at)
+            ((path, at), event.effect)
             for path in self.happens_before.paths
             for at, event in enumerate(path.group.events)
             if not isinstance(event, UnknownCall) and (fence_level(event.effect, restricted=True) or 0) >= GPU_LEVEL

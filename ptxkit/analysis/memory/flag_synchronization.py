@@ -297,13 +297,13 @@ def _reads_weakly(step: Step) -> bool:
     return any(each.order == "weak" and each.coherent for each in _accesses(step, "read"))
 
 
-def _orders(step: Step, orders: Collection[str], level: int) -> bool:
+def _orders(step: Step, orders: frozenset[str], level: int) -> bool:
     """Returns whether a step acquires or releases, in a scope of at least a level; unknown code may."""
     return step.match is None or step.is_opaque_call or any(_has_order(each, orders, level) for each in step.effects)
 
 
-def _has_order(effect: Effect, orders: Collection[str], level: int) -> bool:
-    fenced = fence_level(effect, restricted=False)
+def _has_order(effect: Effect, orders: frozenset[str], level: int) -> bool:
+    fenced = fence_level(effect, restricted=False, orders=orders)
     if fenced is not None:
         return fenced >= level
     if isinstance(effect, Access):

@@ -16,7 +16,9 @@ Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict an
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
 from ptxkit.analysis.context.happens_before import HappensBefore
@@ -35,7 +37,7 @@ from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, Grid, ProxyFence
-from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, ALL_ORDERS, CTA_LEVEL, RELEASE_ORDERS, fence_level
 from ptxkit.syntax.tree import Operand
 
 #: The special registers that are the same in all CTAs.
@@ -81,12 +83,20 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | Undeci
     Then it yields the reads of which this is unknown.
     """
     program = explorer.program
-    atomics = [step for step in program.own_effectful_steps if _is_returning_relaxed_atomic(step)]
-    if not _are_copies(atomics) or explorer.launch.cluster_size > 1 or program.callees:
+    if explorer.launch.cluster_size > 1 or program.callees or not reads_cta_position(program):
         return
+    copies: dict[object, list[Step]] = defaultdict(list)
+    for step in filter(_is_returning_relaxed_atomic, program.own_effectful_steps):
+        copies[step.linear.instruction.opcode, step.linear.instruction.operands].append(step)
+    for atomics in copies.values():
+        yield from _find_reads_after(explorer, atomics)
+
+
+def _find_reads_after(explorer: Explorer, atomics: Sequence[Step]) -> Iterator[LastBlockRead | UndecidedLastBlockRead]:
+    """Yields the reads of the CTA that the result of one atomic selects, which may have copies."""
+    program = explorer.program
     others = [step for step in program.own_effectful_steps if step not in atomics]
-    if any(map(_may_order, others)) or not reads_cta_position(program):
-        return
+    ordering = [step for step in others if _may_order(program, step)]
     words = WordsOfAllCtas(program)
     is_same = {
         words.is_same_word(step, effect) for step in atomics for effect in step.effects if isinstance(effect, Access)
@@ -97,20 +107,14 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | Undeci
     if not chosen.stores or not chosen.reads:
         return
     followed: set[Step] = set()
-    if None not in is_same and len(atomics) == 1:
+    if None not in is_same and len(atomics) == 1 and not ordering:
         yield from _find_unordered(explorer, atomics[0], chosen, followed)
     known = followed.difference(chosen.undecided)
-    paths = [_FencedPaths(program, atomic) for atomic in atomics]
+    paths = [_FencedPaths(program, atomic, ordering) for atomic in atomics]
     for read in sorted(chosen.reads, key=lambda step: step.index):
         stores = [store for store in chosen.stores_of(read) if not {store, read} <= known]
         if any(each.lead_through(store, read) for each in paths for store in stores):
             yield UndecidedLastBlockRead(read)
-
-
-def _are_copies(atomics: Sequence[Step]) -> bool:
-    """Returns whether there are atomics, all of them with the same text and the same result."""
-    instructions = [(step.linear.instruction.opcode, step.linear.instruction.operands) for step in atomics]
-    return bool(atomics) and all(each == instructions[0] for each in instructions)
 
 
 def _find_unordered(
@@ -146,7 +150,7 @@ def find_unfollowed_atomic(program: Program) -> Step | None:
         return None
     (atomic,) = atomics
     others = [step for step in steps if step is not atomic]
-    if any(_may_order(step) and callee_of(step) not in program.callees for step in others):
+    if any(_may_order(program, step) and callee_of(step) not in program.callees for step in others):
         return None
     kinds = {e.kind for step in others for e in step.effects if isinstance(e, Access) and _is_weak_global_access(e)}
     return atomic if kinds == {"read", "write"} else None
@@ -209,18 +213,23 @@ class _GuardedAccesses:
 
 
 class _FencedPaths:
-    """The paths through an atomic, and the fences on them that may order CTAs."""
+    """The paths through an atomic, and what may order CTAs on them: fences, and the steps of `ordering`."""
 
-    def __init__(self, program: Program, atomic: Step) -> None:
+    def __init__(self, program: Program, atomic: Step, ordering: Collection[Step]) -> None:
         self._program, self._atomic = program, atomic
-        self._fences = set(program.own_steps_with(_is_inter_cta_fence))
+        self._ordering = ordering
+        self._releases, self._acquires = (
+            {*ordering, *program.own_steps_with(partial(_is_inter_cta_fence, orders=orders))}
+            for orders in (RELEASE_ORDERS, ACQUIRE_ORDERS)
+        )
 
     def lead_through(self, store: Step, read: Step) -> bool:
         """Returns whether a path leads from a store to the atomic and on to a read, and a fence is missing on it."""
         if not self._leads(store, self._atomic) or not self._leads(self._atomic, read):
             return False
-        unreleased = self._leads(store, self._atomic, self._fences)
-        return unreleased or not (_acquires(self._atomic) or not self._leads(self._atomic, read, self._fences))
+        is_sole = self._leads(self._atomic, read, self._ordering)
+        unreleased = is_sole and self._leads(store, self._atomic, self._releases)
+        return unreleased or not (_acquires(self._atomic) or not self._leads(self._atomic, read, self._acquires))
 
     def _leads(self, first: Step, last: Step, but: Collection[Step] = ()) -> bool:
         """Returns whether a path leads from one step to another and passes none of some steps."""
@@ -247,7 +256,7 @@ class _ScenarioAccesses:
         self._stores = list(pointer_accesses(facts, self._happens_before, stores))
         self._reads = list(pointer_accesses(facts, self._happens_before, reads))
         self._fences = [
-            (path, at)
+            ((path, at), event.effect)
             for path in self._happens_before.paths
             for at, event in enumerate(path.group.events)
             if not isinstance(event, UnknownCall) and _is_inter_cta_fence(event.effect)
@@ -269,15 +278,19 @@ class _ScenarioAccesses:
     ) -> Iterator[LastBlockRead]:
         if not self._may_precede(store.path, store.position, path, at):
             return
-        released = self._is_fenced((store.path, store.position), (path, at))
-        acquired = self._acquires or self._is_fenced((path, at), (read.path, read.position))
+        released = self._is_fenced((store.path, store.position), (path, at), RELEASE_ORDERS)
+        acquired = self._acquires or self._is_fenced((path, at), (read.path, read.position), ACQUIRE_ORDERS)
         if not released or not acquired:
             atomic = path.group.events[at].step
             yield LastBlockRead(store.step, atomic, read.step, released)
 
-    def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int]) -> bool:
-        """Returns whether a fence may be between two positions."""
-        return any(self._may_precede(*first, *fence) and self._may_precede(*fence, *last) for fence in self._fences)
+    def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int], orders: frozenset[str]) -> bool:
+        """Returns whether a fence of one of some orders may be between two positions."""
+        return any(
+            self._may_precede(*first, *fence) and self._may_precede(*fence, *last)
+            for fence, effect in self._fences
+            if _is_inter_cta_fence(effect, orders)
+        )
 
     def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
         return is_maybe_earlier(self._happens_before, path, at, other, until)
@@ -324,9 +337,19 @@ def _is_returning_relaxed_atomic(step: Step) -> bool:
     )
 
 
-def _may_order(step: Step) -> bool:
-    """Returns whether a step other than a fence around the atomic may order CTAs."""
-    return step.match is None or step.is_opaque_call or any(map(_may_order_ctas, step.effects))
+def _may_order(program: Program, step: Step) -> bool:
+    """Returns whether a step other than a fence around the atomic may order CTAs.
+
+    A relaxed write orders nothing where its thread observes no value: an atomic is one if its result is not used.
+    """
+    if step.match is None or step.is_opaque_call:
+        return True
+    ordering = list(filter(_may_order_ctas, step.effects))
+    return bool(ordering) and (is_result_used(program, step) or not all(map(_is_relaxed_write, ordering)))
+
+
+def _is_relaxed_write(effect: Effect) -> bool:
+    return isinstance(effect, Access) and effect.kind != "read" and effect.order == "relaxed"
 
 
 def _may_order_ctas(effect: Effect) -> bool:
@@ -343,7 +366,7 @@ def _may_order_ctas(effect: Effect) -> bool:
     return isinstance(effect, Grid)
 
 
-def _is_inter_cta_fence(effect: Effect) -> bool:
-    """Returns whether a fence may order the accesses of other CTAs."""
-    level = fence_level(effect, restricted=True)
+def _is_inter_cta_fence(effect: Effect, orders: frozenset[str] = ALL_ORDERS) -> bool:
+    """Returns whether a fence of one of some orders may order the accesses of other CTAs."""
+    level = fence_level(effect, restricted=True, orders=orders)
     return isinstance(effect, ProxyFence) or (level is not None and level > CTA_LEVEL)

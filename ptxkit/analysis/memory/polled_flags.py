@@ -166,7 +166,7 @@ def _is_acquired_before(flow: ControlFlowGraph, program: Program, read: Step, co
 
 
 def _is_acquire_fence(effect: Effect) -> bool:
-    level = fence_level(effect, restricted=False)
+    level = fence_level(effect, restricted=False, orders=ACQUIRE_ORDERS)
     return level is not None and level >= GPU_LEVEL
 
 

@@ -23,7 +23,7 @@ from ptxkit.isa.effects import (
     MemoryFence,
     WaitGroup,
 )
-from ptxkit.semantics.ordering import is_relaxed_sync
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, is_relaxed_sync
 
 #: The completion mechanisms that use groups.
 GROUP_MECHANISMS = ("cp.async", "bulk", "wgmma")
@@ -125,7 +125,7 @@ class _InflightTracker:
                     self._complete_awaited(position)
             case MbarrierInit() | MbarrierInvalidate():
                 self._by_mbarrier.pop(event.address, None)  # a later mbarrier at this address tracks other copies
-            case MemoryFence():
+            case MemoryFence(order=order) if order in ACQUIRE_ORDERS:
                 self._complete_awaited(position)
 
     def _track(self, position: int, event: TraceEvent) -> None:

@@ -20,7 +20,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierWait
-from ptxkit.semantics.ordering import is_fence, is_warp_barrier, sync_operation_of
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, RELEASE_ORDERS, is_fence, is_warp_barrier, sync_operation_of
 from ptxkit.syntax.constants import WARP_SIZE
 
 #: A position after the end of every trace: the acquire position of a relaxed wait that no fence follows.
@@ -85,8 +85,11 @@ def release_acquire_points(
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
-    events = enumerate(trace.events)
-    fences = [at for at, e in events if not isinstance(e, UnknownCall) and is_fence(e.effect, proxy_fences=proxies)]
+    effects = [(at, e.effect) for at, e in enumerate(trace.events) if not isinstance(e, UnknownCall)]
+    releasing, acquiring = (
+        [at for at, effect in effects if is_fence(effect, proxy_fences=proxies, orders=orders)]
+        for orders in (RELEASE_ORDERS, ACQUIRE_ORDERS)
+    )
     for position, event in enumerate(trace.events):
         if isinstance(event, UnknownCall):
             continue
@@ -96,11 +99,12 @@ def release_acquire_points(
             continue
         key = _sync_key(effect, event, trace.tid, threads)
         if operation.releases:
-            marks.releases[key].append(_effective_release(operation.is_relaxed, position, fences, marks.releases[key]))
+            earlier = marks.releases[key]
+            earlier.append(_effective_release(operation.is_relaxed, position, releasing, earlier))
             if not isinstance(effect, Barrier):
                 marks.release_phases[key].append(known.get(position, len(marks.releases[key])))
         if operation.acquires:
-            marks.acquires[key].append(_effective_acquire(operation.is_relaxed, position, fences))
+            marks.acquires[key].append(_effective_acquire(operation.is_relaxed, position, acquiring))
             if isinstance(effect, MbarrierWait):
                 observed = known.get(position)
                 marks.acquire_phases[key].append(
