@@ -26,6 +26,34 @@ xor.b32 %r10, %r10, 1; add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, %r6; @%p5 bra 
 end:"""
 
 
+
+def _lanes_by_mask(name: str, masks: str, *, wrong: bool, branches: bool = False) -> Case:
+    """Each lane reads what the lane 16 further or back has stored. masks: those of the lower and the upper lanes.
+
+    branches: whether the two halves of a warp wait at instructions of their own.
+    """
+    low, high = masks.split()
+    wait = f"selp.b32 %r12, {low}, {high}, %p4; bar.warp.sync %r12;"
+    if branches:
+        wait = f"@%p4 bra low; bar.warp.sync {high}; bra join; low: bar.warp.sync {low}; join:"
+    mark = " //! PTX621 store" if wrong else ""
+    return Case(
+        name,
+        f"""and.b32 %r11, %r1, 31; setp.lt.u32 %p4, %r11, 16; xor.b32 %r13, %r4, 256; ld.global.u32 %r14, [%rd1];
+st.shared.u32 [%r4], %r6; //= store
+{wait}
+ld.shared.u32 %r10, [%r13];{mark}""",
+    )
+
+
+MASKS = (
+    _lanes_by_mask("halves of a warp do not wait for each other", "0xffff 0xffff0000", wrong=True),
+    _lanes_by_mask("halves of a warp wait in branches", "0xffff 0xffff0000", wrong=True, branches=True),
+    _lanes_by_mask("one mask names both halves", "0xffffffff -1", wrong=False),
+    _lanes_by_mask("one mask names both halves, in branches", "0xffffffff -1", wrong=False, branches=True),
+    _lanes_by_mask("an unknown mask may name both halves", "%r14 -1", wrong=False),
+)
+
 _BOTH = (
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;",
     f"{_EXPECT} 128;",
@@ -114,6 +142,7 @@ add.u32 %r12, %r11, 1; {other}
 
 
 CASES = (
+    *MASKS,
     Case(
         "the first slot of a ring is reused after a number of tiles that is no multiple of its slots",
         _four_slots("", "//! PTX621 read").replace("%r16, [%r15];", "%r16, [%r15]; //= read"),

@@ -67,7 +67,7 @@ class HappensBefore:
         self._warps = facts.warp_order
         self.paths = self._warps.paths
         self.path_of = self._warps.path_of
-        self.convergence_points = self._warps.convergence_points
+        self.convergence_points_of = self._warps.convergence_points_of
         self.positions_by_execution = self._warps.positions_by_execution
         self.first_concurrent_position = self._warps.first_concurrent_position
         self._propagation_cache: dict[frozenset[tuple[Hashable, int]], dict[WarpPath, int]] = {}

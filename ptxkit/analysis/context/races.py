@@ -37,6 +37,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
 from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Access
@@ -178,7 +179,10 @@ class RaceAnalysis:
     @cached_property
     def _race_filter(self) -> RaceFilter:
         causality = self._happens_before
-        return RaceFilter(self._facts.groups, causality.path_of, causality.convergence_points, self._are_ordered)
+        return RaceFilter(self._facts.groups, causality.path_of, self._convergence_of_all, self._are_ordered)
+
+    def _convergence_of_all(self, group: GroupTrace) -> ConvergencePoints:
+        return self._happens_before.convergence_points_of(group, group.tids)
 
     def _are_ordered(self, write: AccessFootprint, writer: WarpPath, read: AccessFootprint, reader: WarpPath) -> bool:
         """Returns whether a write on one path and a read on another path may be ordered in either direction."""
@@ -344,7 +348,7 @@ class RaceAnalysis:
     def _intra_warp_races(
         self, writes: dict[int, AccessInstance], reads: dict[int, AccessInstance], others: dict[int, AccessInstance]
     ) -> Iterator[Race]:
-        """Yields the races between lanes of one path: each write with the nearest reads before and after it."""
+        """Yields the races between lanes of one group: each write with the nearest reads before and after it."""
         positions = list(reads)
         for at, write in writes.items():
             following = bisect_left(positions, at)
@@ -357,13 +361,14 @@ class RaceAnalysis:
                     yield from self._report_once(Race(write, read, near < at))
 
     def _may_order_between(self, earlier: AccessInstance, later: AccessInstance) -> bool:
-        """Returns whether anything after one access and up to a later one may order the lanes of a path."""
+        """Returns whether anything after one access and up to a later one may order two lanes of a group."""
         group = earlier.path.group
         until = later.position
         while until + 1 < len(group.events) and group.events[until + 1].step is later.group_event.step:
             until += 1
         end = earlier.end_position
-        return end <= until and self._happens_before.convergence_points(group).may_order_between(end, until)
+        met = self._happens_before.convergence_points_of(group, (earlier.tid, later.tid))
+        return end <= until and met.may_order_between(end, until)
 
     def _report_once(self, conflict: Race) -> Iterator[Race]:
         write, read = conflict.write, conflict.read

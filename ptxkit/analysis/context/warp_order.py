@@ -8,13 +8,21 @@ Source: PTX ISA, "Causality Order", "Program Order", "bar.warp.sync".
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.warp_paths import WarpPath, split_into_paths
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_LOOKBACK
-from ptxkit.analysis.symexec.trace import GroupTrace
-from ptxkit.analysis.sync.warp_convergence import ConvergencePoints, is_collective_step
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.sync_edges import warp_mask_of
+from ptxkit.analysis.sync.warp_convergence import (
+    ConvergencePoints,
+    barriers_of_some_lanes,
+    is_collective_step,
+    steps_of_different_masks,
+)
+from ptxkit.semantics.ordering import is_warp_barrier, sync_operation_of
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -31,7 +39,10 @@ class WarpOrder:
 
     def __init__(self, facts: ScenarioFacts) -> None:
         threads = facts.scenario.launch.threads
-        self.paths = [path for group in facts.groups for path in split_into_paths(group, facts.phases_of, threads)]
+        masks = all(map(_has_known_masks, facts.groups))
+        self.paths = [
+            path for group in facts.groups for path in split_into_paths(group, facts.phases_of, threads, masks=masks)
+        ]
         self.paths_by_warp: dict[int, list[WarpPath]] = defaultdict(list)
         for path in self.paths:
             self.paths_by_warp[path.warp].append(path)
@@ -39,24 +50,34 @@ class WarpOrder:
         self._positions_cache: dict[int, dict[tuple[Step, int], int]] = {}
         self._concurrency_cache: dict[tuple[int, int, int], int] = {}
         self._ordered_positions_cache: dict[tuple[int, int, int, int], int] = {}
-        self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
+        self._barriers_cache: dict[tuple[int, ...], list[GroupEvent]] = {}
+        self._convergence_cache: dict[tuple[tuple[int, ...], frozenset[Step]], ConvergencePoints] = {}
 
     def path_of(self, tid: int) -> WarpPath:
         """Returns the path of a thread."""
         return self._path_by_thread[tid]
 
-    def convergence_points(self, group: GroupTrace) -> ConvergencePoints:
-        """Returns the points at which the lanes of a group converge."""
-        found = self._convergence_cache.get(group.tids)
+    def convergence_points_of(self, group: GroupTrace, tids: Sequence[int]) -> ConvergencePoints:
+        """Returns the points of a group at which some of its threads, of one warp, may all converge."""
+        barriers = self._barriers_cache.get(group.tids)
+        if barriers is None:
+            barriers = self._barriers_cache[group.tids] = barriers_of_some_lanes(group)
+        apart = steps_of_different_masks(barriers, [group.tids.index(tid) for tid in tids]) if barriers else frozenset()
+        return self.convergence_points(group, apart)
+
+    def convergence_points(self, group: GroupTrace, apart: frozenset[Step] = frozenset()) -> ConvergencePoints:
+        """Returns the points at which lanes of a group converge. apart: the steps at which they do not."""
+        key = (group.tids, apart)
+        found = self._convergence_cache.get(key)
         if found is None:
-            found = self._convergence_cache[group.tids] = ConvergencePoints(group)
+            found = self._convergence_cache[key] = ConvergencePoints(group, apart)
         return found
 
     def ordered_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
         """Returns the first position of `peer` that may be ordered after a position of another path of its warp."""
         if peer is path:
             return position
-        key = (path.group.tids[0], position, peer.group.tids[0], peer.tids[0])
+        key = (path.tids[0], position, peer.group.tids[0], peer.tids[0])
         found = self._ordered_positions_cache.get(key)
         if found is None:
             found = self._ordered_positions_cache[key] = self._next_convergence(path, position, peer)
@@ -69,11 +90,11 @@ class WarpOrder:
         """
         if position >= len(path.group.events):
             return self.first_concurrent_position(path, position, peer) if peer.group is path.group else NEVER
-        met = self.convergence_points(path.group)
         if peer.group is path.group:
+            met = self.convergence_points_of(path.group, (path.tids[0], peer.tids[0]))
             there = met.next_point(position)
             return there if there is not None else (len(path.group.events) if path.is_truncated else NEVER)
-        places = self.positions_by_execution(peer.group)
+        met, places = self.convergence_points(path.group), self.positions_by_execution(peer.group)
         own = path.group.events[position]
         ahead = [*([own] if is_collective_step(own.step) else []), *met.barriers_from(position)]
         for event in ahead:
@@ -120,3 +141,13 @@ class WarpOrder:
             found = {(events[at].step, events[at].visit): at for at in range(len(events) - 1, -1, -1)}
             self._positions_cache[group.tids[0]] = found
         return found
+
+
+def _has_known_masks(group: GroupTrace) -> bool:
+    """Returns whether the masks of lanes at all barriers of warps are known."""
+    return all(
+        own is None or warp_mask_of(own) is not None
+        for event in group.events
+        if not isinstance(event, UnknownCall) and is_warp_barrier(event.effect) and sync_operation_of(event.effect)
+        for own in ([event] if isinstance(event, TraceEvent) else map(event.for_thread, range(len(group.tids))))
+    )

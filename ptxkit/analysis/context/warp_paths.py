@@ -49,12 +49,12 @@ class WarpPath:
 
 
 def split_into_paths(
-    group: GroupTrace, phases_of: Callable[[ThreadTrace], Mapping[int, int]], threads: int
+    group: GroupTrace, phases_of: Callable[[ThreadTrace], Mapping[int, int]], threads: int, *, masks: bool
 ) -> list[WarpPath]:
     """Splits a group into the paths of its warps.
 
     phases_of: returns the phases of a thread's trace, by position, in a simulated schedule. threads: the number of
-    threads of the CTA.
+    threads of the CTA. masks: whether all threads of the CTA name known masks of lanes at barriers of warps.
     """
     events = [(at, e) for at, e in enumerate(group.events) if not isinstance(e, UnknownCall)]
     synchronizing = [(at, e) for at, e in events if is_sync_effect(e.effect, warp=True)]
@@ -75,7 +75,7 @@ def split_into_paths(
         tids = tuple(group.tids[index] for index in indices)
         trace = ThreadTrace(tids[0], [event for _, event in kept])
         phases = phases_of(trace)
-        marks = release_acquire_points(trace, phases, proxies=True, threads=threads)
+        marks = release_acquire_points(trace, phases, proxies=True, threads=threads, masks=masks)
         for positions in (*marks.releases.values(), *marks.acquires.values()):
             positions[:] = [kept[at][0] if 0 <= at < len(kept) else at for at in positions]
         syncs = tuple(event for _, event in kept)

@@ -23,6 +23,9 @@ from ptxkit.isa.effects import Barrier, Effect, MbarrierWait
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, RELEASE_ORDERS, is_fence, is_warp_barrier, sync_operation_of
 from ptxkit.syntax.constants import WARP_SIZE
 
+#: The mask that names all lanes of a warp.
+FULL_MASK = (1 << WARP_SIZE) - 1
+
 #: A position after the end of every trace: the acquire position of a relaxed wait that no fence follows.
 NEVER = 1 << 40
 
@@ -74,14 +77,20 @@ class ReleaseAcquirePoints:
 
 
 def release_acquire_points(
-    trace: ThreadTrace, phases: Mapping[int, int] | None = None, *, proxies: bool = False, threads: int | None = None
+    trace: ThreadTrace,
+    phases: Mapping[int, int] | None = None,
+    *,
+    proxies: bool = False,
+    threads: int | None = None,
+    masks: bool = False,
 ) -> ReleaseAcquirePoints:
     """Returns the release and acquire points of a trace.
 
     phases: by position, the phase in which an arrival counts, or which a wait observes. A fence that publishes only the
     initialization of mbarriers is treated as one that publishes everything. proxies: whether a proxy fence is treated
     likewise, for callers that determine whether anything may order two accesses. threads: the number of threads of the
-    CTA, where the rounds of a barrier of fewer threads are to be counted separately.
+    CTA, where the rounds of a barrier of fewer threads are to be counted separately. masks: whether those of the
+    barriers of a warp with different masks are.
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
@@ -97,7 +106,7 @@ def release_acquire_points(
         operation = sync_operation_of(effect)
         if operation is None:
             continue
-        key = _sync_key(effect, event, trace.tid, threads)
+        key = _sync_key(effect, event, trace.tid, threads, masks=masks)
         if operation.releases:
             earlier = marks.releases[key]
             earlier.append(_effective_release(operation.is_relaxed, position, releasing, earlier))
@@ -150,17 +159,29 @@ def _observed_phase(before: list[int], effect: MbarrierWait, event: TraceEvent) 
     return 0 if effect.by == "parity" and event.amount == 1 else 1
 
 
-def _sync_key(effect: Effect, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
+def _sync_key(
+    effect: Effect, event: TraceEvent, tid: int, threads: int | None = None, *, masks: bool = False
+) -> Hashable:
     """Returns the key of the barrier or mbarrier that a thread uses."""
     if isinstance(effect, Barrier):
-        return barrier_key(effect, event, tid, threads)
+        return barrier_key(effect, event, tid, threads, masks=masks)
     return ("mbarrier", event.address)
 
 
-def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
-    """Returns the key of the barrier that a thread uses; if `threads` is given, the key includes the thread count."""
+def warp_mask_of(event: TraceEvent) -> int | None:
+    """Returns the mask of lanes that a barrier of a warp names; None if it is unknown."""
+    return event.amount & FULL_MASK if isinstance(event.amount, int) else None
+
+
+def barrier_key(
+    effect: Barrier, event: TraceEvent, tid: int, threads: int | None = None, *, masks: bool = False
+) -> Hashable:
+    """Returns the key of the barrier that a thread uses; if `threads` is given, the key includes the thread count.
+
+    masks: whether the key of a barrier of a warp includes the mask, because lanes wait for those with the same one.
+    """
     if effect.level == "warp":
-        return ("warp", tid // WARP_SIZE)
+        return ("warp", tid // WARP_SIZE, warp_mask_of(event) if masks else None)
     if effect.level != "cta":
         return (effect.level, 0)
     number = event.amount if event.amount is not None else 0

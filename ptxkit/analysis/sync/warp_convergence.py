@@ -9,27 +9,28 @@ Source: PTX ISA, "bar.warp.sync", "Program Order", "Causality Order".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_AHEAD, MAX_CONVERGENCE_BARRIERS
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.sync_edges import warp_mask_of
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
-from ptxkit.semantics.ordering import is_warp_barrier
+from ptxkit.semantics.ordering import is_warp_barrier, is_warp_convergence
 
 
 class ConvergencePoints:
     """The points at which the lanes of a group, or the lanes that take the path of one thread, converge.
 
     These are events that may order the lanes, and collective instructions, which leave no event where all lanes of a
-    warp take one path.
+    warp take one path. apart: the steps at which the lanes in question do not wait for each other.
     """
 
-    def __init__(self, group: GroupTrace | ThreadTrace) -> None:
+    def __init__(self, group: GroupTrace | ThreadTrace, apart: Collection[Step] = ()) -> None:
         self._group = group
-        self._events = [at for at, event in enumerate(group.events) if _is_ordering_point(event)]
+        self._events = [at for at, e in enumerate(group.events) if e.step not in apart and _is_ordering_point(e)]
         self._barriers = [at for at in self._events if isinstance(getattr(group.events[at], "effect", None), Barrier)]
-        self._collective = sorted(_collective_positions(group.covered_steps))
+        self._collective = sorted(_collective_positions(step for step in group.covered_steps if step not in apart))
 
     def may_order_between(self, since: int, until: int) -> bool:
         """Returns whether events from one position up to another one may order lanes."""
@@ -71,6 +72,24 @@ class ConvergencePoints:
         """Returns the next barriers from a position on."""
         first = bisect_left(self._barriers, position)
         return [self._group.events[at] for at in self._barriers[first : first + MAX_CONVERGENCE_BARRIERS]]
+
+
+def barriers_of_some_lanes(group: GroupTrace) -> list[GroupEvent]:
+    """Returns the barriers of warps at which the threads of a group differ."""
+    events = (event for event in group.events if isinstance(event, GroupEvent) and is_warp_barrier(event.effect))
+    return [event for event in events if not is_warp_convergence(event.effect)]
+
+
+def steps_of_different_masks(barriers: Iterable[GroupEvent], lanes: Sequence[int]) -> frozenset[Step]:
+    """Returns the steps of barriers that not all of some threads of a group execute with one mask, each time.
+
+    Each thread waits for those that name the same mask. lanes: the indices of the threads in the group.
+    """
+    apart: dict[Step, bool] = {}
+    for event in barriers:
+        masks = {None if own is None else warp_mask_of(own) for own in map(event.for_thread, lanes)}
+        apart[event.step] = apart.get(event.step, True) and None not in masks and len(masks) > 1
+    return frozenset(step for step, is_apart in apart.items() if is_apart)
 
 
 def _is_ordering_point(event: TraceEvent | GroupEvent | UnknownCall) -> bool:
