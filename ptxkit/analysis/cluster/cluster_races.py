@@ -1,6 +1,7 @@
 """Finds accesses of two CTAs of a cluster to the same bytes of shared memory that nothing is known to order.
 
-Only the cluster barrier is followed. A `cp.async` copy that its thread waits for counts as a write at that wait. CTAs
+An asynchronous copy into another CTA must start after the reads of what an earlier one has copied there. Otherwise,
+only the cluster barrier is followed. A `cp.async` copy that its thread waits for counts as a write at that wait. CTAs
 that wait for mbarriers which another CTA signals count as ordered. Whatever else may order them makes no difference:
 nothing is proven, the question is left open.
 
@@ -17,6 +18,7 @@ from ptxkit.analysis.cluster.cluster_facts import (
     signal_observations,
 )
 from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, cta_pairs_of
+from ptxkit.analysis.cluster.remote_copies import find_remote_refills
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
@@ -31,7 +33,8 @@ def find_cluster_races(kernel: KernelFacts) -> Iterator[Step]:
     """Yields the instructions with an access that another CTA's access may conflict with, each once."""
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1:
         return
-    found: set[Step] = set()
+    found = {event.step: None for facts in kernel.scenarios for event in find_remote_refills(kernel, facts)}
+    yield from found
     signaled = find_signaled_mbarriers(kernel.scenarios)
     for facts in kernel.scenarios:
         for pair in cta_pairs_of(kernel, facts):
@@ -39,7 +42,7 @@ def find_cluster_races(kernel: KernelFacts) -> Iterator[Step]:
                 continue
             for access in _unordered_accesses(pair):
                 if access.event.step not in found:
-                    found.add(access.event.step)
+                    found[access.event.step] = None
                     yield access.event.step
 
 

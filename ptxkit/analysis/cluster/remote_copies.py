@@ -15,8 +15,10 @@ from functools import cached_property
 
 from ptxkit.analysis.cluster.cluster_facts import (
     CLUSTER_BARRIER_KEY,
+    SIGNAL_EFFECTS,
     RemoteAccess,
     cluster_barrier_arrivals,
+    find_multicast_arrivals,
     find_remote_accesses,
     find_signaled_mbarriers,
     has_observed_signal,
@@ -96,6 +98,28 @@ def find_remote_reads(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[Rem
                 yield RemoteRead(copy, event, None if is_cut else is_observed, is_certain)
 
 
+def find_remote_refills(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[TraceEvent]:
+    """Yields the reads of a CTA whose bytes a later copy of another CTA may overwrite before they are read.
+
+    The reader has observed an earlier phase of the mbarrier of the copy, and the copying CTA has not observed that the
+    reader has passed the read. A kernel that may poll memory is omitted.
+    """
+    if facts.scenario.launch.cluster_size <= 1 or may_poll_memory(kernel.program):
+        return
+    pair_budget, departures = PairBudget(facts.budget), OutgoingSignals(facts)
+    for copy in find_remote_copies(kernel.scenarios, facts):
+        number = _latest_phase_of(copy.source, copy.issuer, copy.position) or 0
+        for reader in facts.threads.values() if number > 1 else ():
+            points, key = reader.release_acquire_points, ("mbarrier", copy.mbarrier)
+            for position, event in reads_of_copy(reader, copy) if key in points.acquires else ():
+                if (
+                    0 < points.observed_phases(key, position) < number
+                    and pair_budget.allow((event.step, copy.event.step))
+                    and not departures.may_be_observed(reader, position, copy)
+                ):
+                    yield event
+
+
 def find_remote_copies(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[RemoteCopy]:
     """Yields the copies of other explored CTAs into this one whose phases are known."""
     rank = facts.scenario.rank
@@ -127,6 +151,20 @@ def _is_multicast_to(event: TraceEvent, rank: int) -> bool:
 
 def _phase_of(issuer: ThreadView, position: int) -> int | None:
     """Returns the phase in which a copy completes; None where it is unknown."""
+    at = _completion_of(issuer, position)
+    return None if at is None else issuer.phases.get(at)
+
+
+def _latest_phase_of(facts: ScenarioFacts, thread: ThreadView, position: int) -> int | None:
+    """Returns the latest phase in which a copy or a signal of a thread may count; None where it is unknown."""
+    event = thread.trace.events[position]
+    is_access = isinstance(event, TraceEvent) and isinstance(event.effect, Access)
+    at = _completion_of(thread, position) if is_access else position
+    return None if at is None else facts.simulation.latest_phase_of(facts.scenario.rank, thread.trace, at)
+
+
+def _completion_of(issuer: ThreadView, position: int) -> int | None:
+    """Returns the position of the operation by which a copy signals its mbarrier; None where it is unknown."""
     events = issuer.trace.events
     copy = events[position]
     for at in range(position + 1, len(events)):
@@ -134,7 +172,7 @@ def _phase_of(issuer: ThreadView, position: int) -> int | None:
         if isinstance(event, UnknownCall) or (event.step, event.visit) != (copy.step, copy.visit):
             return None
         if isinstance(event.effect, MbarrierComplete):
-            return issuer.phases.get(at)
+            return at
     return None
 
 
@@ -157,6 +195,45 @@ class OutgoingSignals:
                 self._is_possibly_after(reader, position, each) for each in self._remote_accesses
             )
         return known
+
+    def may_be_observed(self, reader: ThreadView, position: int, copy: RemoteCopy) -> bool:
+        """Returns whether a copy may start after its thread has observed that a thread has passed a position.
+
+        Signals of known phases are followed from this CTA to the copying one; whatever is unknown may be one.
+        """
+        source, issuer = copy.source, copy.issuer
+        rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
+        if self._signals_unknown_mbarriers or _may_observe_cluster_phase(source, rounds + 1, issuer, copy.position):
+            return True
+        return any(
+            reach.rank != source.scenario.rank or self._may_be_signaled(reach, copy)
+            for reach in (*self._remote_accesses, *find_multicast_arrivals(self._facts))
+            if reach.mbarrier is not None and self._is_possibly_after(reader, position, reach)
+        )
+
+    def _may_be_signaled(self, reach: RemoteAccess, copy: RemoteCopy) -> bool:
+        """Returns whether the thread of a copy has observed before it the phase of a signal, in all schedules."""
+        phase = _latest_phase_of(self._facts, reach.thread, reach.position)
+        if phase is None:
+            return True
+        source, issuer = copy.source, copy.issuer
+        for thread in source.threads.values():
+            observed = thread.release_acquire_points.first_acquire(("mbarrier", reach.mbarrier), phase)
+            if observed is not None and (
+                observed < copy.position
+                if thread is issuer
+                else any(source.sync_edges(thread, observed, issuer, copy.position))
+            ):
+                return True
+        return False
+
+    @cached_property
+    def _signals_unknown_mbarriers(self) -> bool:
+        return any(
+            not isinstance(event.address, int)
+            for thread in self._facts.threads.values()
+            for _, event in thread.positions(*SIGNAL_EFFECTS)
+        )
 
     def _is_possibly_after(self, reader: ThreadView, position: int, reach: RemoteAccess) -> bool:
         """Returns whether a remote access may follow a position of a thread.

@@ -106,13 +106,14 @@ def _is_before(clock: int, limit: int | None) -> bool:
 class _ScheduleSimulator:
     """The state of one simulation.
 
-    size: the number of CTAs of the cluster. eager: whether asynchronous arrivals are not deferred.
+    size: the number of CTAs of the cluster. eager: whether asynchronous arrivals are not deferred. prompt: whether
+    copies are not.
     """
 
-    def __init__(self, actors: Sequence[ThreadClass], size: int, eager: bool) -> None:
+    def __init__(self, actors: Sequence[ThreadClass], size: int, eager: bool, prompt: bool) -> None:
         self.thread_classes = actors
         self.cluster_size = size
-        self.eager_async = eager
+        self.eager_async, self.prompt_copies = eager, prompt
         self.result = ScheduleResult()
         self.mbarriers = MbarrierModel(actors)
         self.barriers = BarrierModel(actors, self._has_exited)
@@ -239,6 +240,8 @@ class _ScheduleSimulator:
                     self.unsized_copies.add(place, phase, self.thread_classes[actor].rank, times)
                 self.mbarriers.begin_copy(known, event.size, times)
                 self.pending_async.append((actor, number, event, place))
+                if self.prompt_copies:
+                    self._complete_newest()
             case MbarrierArrive(asynchronous=True):
                 self._defer(actor, number, event, place)
             case MbarrierArrive():
@@ -249,8 +252,11 @@ class _ScheduleSimulator:
         """Defers an asynchronous arrival; in an eager simulation it takes effect immediately."""
         self.pending_async.append((actor, number, event, place))
         if self.eager_async:
-            self.pending_async.rotate(1)
-            self.complete_oldest()
+            self._complete_newest()
+
+    def _complete_newest(self) -> None:
+        self.pending_async.rotate(1)
+        self.complete_oldest()
 
     def _note_phase(
         self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
@@ -334,14 +340,21 @@ class _ScheduleSimulator:
 
 
 def simulate_schedule(
-    actors: Sequence[ThreadClass], first: int = 0, size: int = 1, *, eager: bool = False, in_turn: bool = False
+    actors: Sequence[ThreadClass],
+    first: int = 0,
+    size: int = 1,
+    *,
+    eager: bool = False,
+    in_turn: bool = False,
+    prompt: bool = False,
 ) -> ScheduleResult:
     """Simulates the actors of a CTA, or of all CTAs of a cluster of a size, with priority for one of them.
 
     eager: asynchronous arrivals take effect immediately, which may exceed the count of a phase. in_turn: the actors
-    that can advance take one step each, round-robin. The manual allows both kinds of schedules as well.
+    that can advance take one step each, round-robin. prompt: copies complete immediately. The manual allows all these
+    schedules as well.
     """
-    stage = _ScheduleSimulator(actors, size, eager)
+    stage = _ScheduleSimulator(actors, size, eager, prompt)
     order = [first, *(n for n in range(len(actors)) if n != first)]
     ready = list(range(len(order)))  # a heap of positions in the order of actors not known to be blocked
     waiting: dict[int, list[int]] = defaultdict(list)  # by the object that blocks them

@@ -220,21 +220,41 @@ class SyncSimulation:
 
     def phases_of(self, rank: int, trace: ThreadTrace) -> Mapping[int, int]:
         """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""
-        number = next(
-            (n for n, actor in enumerate(self.thread_classes) if actor.rank == rank and trace.tid in actor.tids), None
-        )
+        number = self._class_of(rank, trace)
         first = None if number is None else self._equivalent_classes[number]
         if first is None or first not in self.schedules:
             return {}
         phases = self.schedules[first].phases
-        events = enumerate(self.thread_classes[first].events)
-        observed = [phases.get((first, index)) for index, e in events if is_sync_effect(e.effect, warp=False)]
-        own = [
-            at
-            for at, e in enumerate(trace.events)
-            if isinstance(e, TraceEvent) and is_sync_effect(e.effect, warp=False)
-        ]
-        return {position: phase for position, phase in zip(own, observed, strict=True) if phase is not None}
+        indices = self._indices_by_position(first, trace)
+        return {at: phases[first, index] for at, index in indices.items() if (first, index) in phases}
+
+    def latest_phase_of(self, rank: int, trace: ThreadTrace, position: int) -> int | None:
+        """Returns the phase in which an event of a trace counts in the schedule in which that is the latest one.
+
+        These include schedules in which each copy completes at once.
+        """
+        number = self._class_of(rank, trace)
+        index = None if number is None else self._indices_by_position(number, trace).get(position)
+        if number is None or index is None:
+            return None
+        known = (each.phases.get((number, index)) for each in (*self.schedules.values(), *self._prompt_schedules))
+        return max((phase for phase in known if phase is not None), default=None)
+
+    @cached_property
+    def _prompt_schedules(self) -> Sequence[ScheduleResult]:
+        return [simulate_schedule(self.thread_classes, first, self.size, prompt=True) for first in self.schedules]
+
+    def _class_of(self, rank: int, trace: ThreadTrace) -> int | None:
+        numbers = (n for n, each in enumerate(self.thread_classes) if each.rank == rank and trace.tid in each.tids)
+        return next(numbers, None)
+
+    def _indices_by_position(self, number: int, trace: ThreadTrace) -> dict[int, int]:
+        """Maps the positions of a trace's synchronizing events to their indices among the events of its class."""
+        events = enumerate(self.thread_classes[number].events)
+        indices = [index for index, e in events if is_sync_effect(e.effect, warp=False)]
+        own = enumerate(trace.events)
+        positions = [at for at, e in own if isinstance(e, TraceEvent) and is_sync_effect(e.effect, warp=False)]
+        return dict(zip(positions, indices, strict=True))
 
 
 def _is_full_barrier(effect: Effect) -> bool:
