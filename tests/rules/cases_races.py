@@ -26,7 +26,6 @@ xor.b32 %r10, %r10, 1; add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, %r6; @%p5 bra 
 end:"""
 
 
-
 def _lanes_by_mask(name: str, masks: str, *, wrong: bool, branches: bool = False) -> Case:
     """Each lane reads what the lane 16 further or back has stored. masks: those of the lower and the upper lanes.
 

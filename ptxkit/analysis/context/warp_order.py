@@ -62,8 +62,8 @@ class WarpOrder:
         barriers = self._barriers_cache.get(group.tids)
         if barriers is None:
             barriers = self._barriers_cache[group.tids] = barriers_of_some_lanes(group)
-        apart = steps_of_different_masks(barriers, [group.tids.index(tid) for tid in tids]) if barriers else frozenset()
-        return self.convergence_points(group, apart)
+        lanes = {group.tids.index(tid): tid for tid in tids} if barriers else {}
+        return self.convergence_points(group, steps_of_different_masks(barriers, lanes))
 
     def convergence_points(self, group: GroupTrace, apart: frozenset[Step] = frozenset()) -> ConvergencePoints:
         """Returns the points at which lanes of a group converge. apart: the steps at which they do not."""
@@ -146,8 +146,9 @@ class WarpOrder:
 def _has_known_masks(group: GroupTrace) -> bool:
     """Returns whether the masks of lanes at all barriers of warps are known."""
     return all(
-        own is None or warp_mask_of(own) is not None
+        own is None or warp_mask_of(own, tid) is not None
         for event in group.events
         if not isinstance(event, UnknownCall) and is_warp_barrier(event.effect) and sync_operation_of(event.effect)
-        for own in ([event] if isinstance(event, TraceEvent) else map(event.for_thread, range(len(group.tids))))
+        for index, tid in enumerate(group.tids)
+        for own in (event if isinstance(event, TraceEvent) else event.for_thread(index),)
     )

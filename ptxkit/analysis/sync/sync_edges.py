@@ -168,9 +168,10 @@ def _sync_key(
     return ("mbarrier", event.address)
 
 
-def warp_mask_of(event: TraceEvent) -> int | None:
-    """Returns the mask of lanes that a barrier of a warp names; None if it is unknown."""
-    return event.amount & FULL_MASK if isinstance(event.amount, int) else None
+def warp_mask_of(event: TraceEvent, tid: int) -> int | None:
+    """Returns the mask of lanes that a barrier of a warp names; None if it is unknown or lacks the executing lane."""
+    mask = event.amount & FULL_MASK if isinstance(event.amount, int) else 0
+    return mask if mask >> tid % WARP_SIZE & 1 else None
 
 
 def barrier_key(
@@ -181,7 +182,7 @@ def barrier_key(
     masks: whether the key of a barrier of a warp includes the mask, because lanes wait for those with the same one.
     """
     if effect.level == "warp":
-        return ("warp", tid // WARP_SIZE, warp_mask_of(event) if masks else None)
+        return ("warp", tid // WARP_SIZE, warp_mask_of(event, tid) if masks else None)
     if effect.level != "cta":
         return (effect.level, 0)
     number = event.amount if event.amount is not None else 0

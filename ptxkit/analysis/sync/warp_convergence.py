@@ -9,7 +9,7 @@ Source: PTX ISA, "bar.warp.sync", "Program Order", "Causality Order".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_AHEAD, MAX_CONVERGENCE_BARRIERS
@@ -80,14 +80,16 @@ def barriers_of_some_lanes(group: GroupTrace) -> list[GroupEvent]:
     return [event for event in events if not is_warp_convergence(event.effect)]
 
 
-def steps_of_different_masks(barriers: Iterable[GroupEvent], lanes: Sequence[int]) -> frozenset[Step]:
+def steps_of_different_masks(barriers: Iterable[GroupEvent], lanes: Mapping[int, int]) -> frozenset[Step]:
     """Returns the steps of barriers that not all of some threads of a group execute with one mask, each time.
 
-    Each thread waits for those that name the same mask. lanes: the indices of the threads in the group.
+    Each thread waits for those that name the same mask. lanes: the threads, by their indices in the group.
     """
     apart: dict[Step, bool] = {}
     for event in barriers:
-        masks = {None if own is None else warp_mask_of(own) for own in map(event.for_thread, lanes)}
+        masks = {
+            None if (own := event.for_thread(index)) is None else warp_mask_of(own, tid) for index, tid in lanes.items()
+        }
         apart[event.step] = apart.get(event.step, True) and None not in masks and len(masks) > 1
     return frozenset(step for step, is_apart in apart.items() if is_apart)
 
