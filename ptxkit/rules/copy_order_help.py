@@ -47,6 +47,9 @@ def explain_wait_fault(facts: ScenarioFacts, read: CopyRead, fault: CopyWaitFaul
         case CopyWaitCause.PENDING_GROUP:
             reason, fix = ptx3xx.WAIT_LEAVES_GROUP_PENDING(), ptx3xx.LOWER_WAIT_COUNT()
             label = ptx3xx.MAY_LEAVE_GROUP_UNFINISHED()
+        case CopyWaitCause.SOURCES_ONLY:
+            reason, fix = ptx3xx.WAIT_IS_FOR_SOURCES(), ptx3xx.WAIT_FOR_WRITES()
+            label = ptx3xx.ENDS_READS_OF_SOURCES()
         case CopyWaitCause.LATE_WAIT:
             reason, fix, label = ptx3xx.WAIT_TOO_LATE(), ptx3xx.WAIT_EARLIER(), ptx3xx.FIRST_COVERING_WAIT()
         case CopyWaitCause.NO_MBARRIER_WAIT:

@@ -1,11 +1,13 @@
-"""PTX302: shared memory is read while the copy that fills it may still be in flight.
+"""PTX302: memory is read while the copy that fills it may still be in flight.
 
 What it does
     Finds a read of bytes that an asynchronous copy writes, if the issuing thread has not waited for the copy: there is
     no wait, a `wait_group` leaves the group of the copy pending, the wait is for another kind of group, or no thread
     waits on the mbarrier of the copy. It also finds reads by another thread if the issuing thread waited but nothing
     orders that wait before the read, and reads of data that another CTA copied, if that CTA observes the completion on
-    its own mbarrier and does not signal it to the reader.
+    its own mbarrier and does not signal it to the reader. In global memory, it finds reads of what a bulk copy out of
+    shared memory writes, if the issuing thread has not waited for the writes: `wait_group.read` waits only until the
+    source has been read.
 
 Why it matters
     Until its completion is observed, the copy may write at any time. The read returns old bytes, new bytes, or a
@@ -39,6 +41,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.copy_completion import CopyStatus, is_group_copy
 from ptxkit.analysis.memory.copy_reads import CopyRead, find_copy_reads, find_racing_reads
 from ptxkit.analysis.memory.copy_wait_faults import CopyWaitCause, find_wait_fault
+from ptxkit.analysis.memory.global_copy_reads import find_global_copy_reads
 from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits
@@ -74,6 +77,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield OpenObligation(step, ptx3xx.READ_MAY_OVERLAP_COPY())
         for remote in find_remote_reads(kernel, facts):
             yield _check_remote_read(number, facts, remote)
+    for number, facts, read in find_global_copy_reads(kernel):
+        yield _check_read(number, facts, read)
     for number, race, is_proof in find_racing_reads(kernel):
         yield _check_race(number, kernel.scenarios[number], race, is_proof=is_proof)
     for code in kernel.program.functions:

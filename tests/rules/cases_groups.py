@@ -430,6 +430,64 @@ cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wai
     ),
 )
 
+_TO_GLOBAL = """st.shared.u32 [%r4], %r6; fence.proxy.async.shared::cta; bar.sync 0; @!%p1 bra {target};
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; //= copy
+cp.async.bulk.commit_group;"""
+_SOURCES, _WRITES = "cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;"
+
+
+def _read_back(name: str, *lines: str, target: str = "end", undecided: tuple[str, ...] = ()) -> Case:
+    """Thread 0 copies words to global memory. lines: waits, and a load. target: where other threads go."""
+    return Case(name, "\n".join((_TO_GLOBAL.format(target=target), *lines, "end:")), undecided=undecided)
+
+
+_AT_ARGUMENT = "and.b32 %r10, %r6, 127; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3;"
+_AT_THREAD = "join: bar.sync 0; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd2, %rd3;"
+READ_BACK = (
+    _read_back(
+        "the end of the reads of a source is not that of the writes",
+        f"{_SOURCES} //= wait",
+        "ld.global.u32 %r11, [%rd2]; //! PTX302 copy wait",
+        _WRITES,
+    ),
+    _read_back("the words are read after the wait for the writes", _WRITES, "ld.global.u32 %r11, [%rd2+508];"),
+    _read_back("other words are read", _SOURCES, "ld.global.u32 %r11, [%rd2+512];"),
+    Case(
+        "a word is read before the copy",
+        f"ld.global.u32 %r11, [%rd2];\n{_TO_GLOBAL.format(target='end')} {_WRITES}\nend:",
+    ),
+    _read_back(
+        "nothing waits before the load",
+        "ld.global.u32 %r11, [%rd2]; //! PTX302 copy wait",
+        f"{_WRITES} //= wait",
+    ),
+    _read_back(
+        "an argument decides which word is read",
+        _SOURCES,
+        f"{_AT_ARGUMENT} ld.global.u32 %r11, [%rd4];",
+        undecided=("PTX302",),
+    ),
+    _read_back("an argument decides the word after the wait", _WRITES, f"{_AT_ARGUMENT} ld.global.u32 %r11, [%rd4];"),
+    _read_back(
+        "other threads read after a barrier",
+        f"{_SOURCES} //= wait",
+        f"{_AT_THREAD}\nld.global.u32 %r11, [%rd4]; //! PTX302 copy wait",
+        target="join",
+    ),
+    _read_back(
+        "other threads read after the wait and a barrier",
+        _WRITES,
+        f"{_AT_THREAD} ld.global.u32 %r11, [%rd4];",
+        target="join",
+    ),
+    _read_back(
+        "the last thread to count reads a sum before it is written",
+        f"{_SOURCES} //= wait",
+        "fence.acq_rel.gpu; atom.add.acq_rel.gpu.global.u32 %r12, [%rd1], 1;",
+        "ld.global.u32 %r11, [%rd2]; //! PTX302 copy wait",
+    ),
+)
+
 _MATRICES = """.reg .f32 %f<5>;
 shr.u32 %r20, %r2, 4; cvt.u64.u32 %rd5, %r20; or.b64 %rd6, %rd5, 68719542272; add.u64 %rd7, %rd6, 128;
 mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
@@ -530,4 +588,5 @@ wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.f32 
     *UNKNOWN_ADDRESSES,
     *REUSED,
     *OVERLAPPING,
+    *READ_BACK,
 )

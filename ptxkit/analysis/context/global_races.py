@@ -15,7 +15,7 @@ Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
@@ -91,8 +91,21 @@ class StoresOfLoads:
         return frozenset(stores)
 
 
-def place_buffers(exploration: Exploration, program: Program, terms: SymbolicValueTable) -> list[GroupTrace]:
-    """Returns the groups of an exploration with numbers as addresses in global memory, and none in shared memory."""
+def place_buffers(
+    exploration: Exploration,
+    program: Program,
+    terms: SymbolicValueTable,
+    is_wanted: Callable[[TraceEvent | GroupEvent], bool] | None = None,
+) -> list[GroupTrace]:
+    """Returns the groups of an exploration with numbers as addresses in global memory, and none in shared memory.
+
+    is_wanted: which accesses are to have addresses; None for those that may race.
+    """
+    if is_wanted is not None:
+        return [
+            replace(group, events=[_place_event(e, (), len(group.tids), terms, is_wanted) for e in group.events])
+            for group in exploration.groups
+        ]
     return [
         replace(group, events=_place_events(group, program.analysis(StoresOfLoads), terms))
         for group in exploration.groups
@@ -111,24 +124,33 @@ def _place_events(
         stores = uses.stores_of(load) if _has(load, "read") else ()
         if stores:
             unused[load] = threads.difference(*(executed.get(store, ()) for store in stores))
-    return [_place_event(event, unused.get(event.step, ()), len(group.tids), terms) for event in group.events]
+    return [
+        _place_event(event, unused.get(event.step, ()), len(group.tids), terms, _may_race) for event in group.events
+    ]
 
 
 def _place_event(
-    event: TraceEvent | GroupEvent | UnknownCall, unused: Collection[int], threads: int, terms: SymbolicValueTable
+    event: TraceEvent | GroupEvent | UnknownCall,
+    unused: Collection[int],
+    threads: int,
+    terms: SymbolicValueTable,
+    is_wanted: Callable[[TraceEvent | GroupEvent], bool],
 ) -> TraceEvent | GroupEvent | UnknownCall:
     """unused: the threads, by index, that do not use the result of a load; they are left out."""
     if isinstance(event, UnknownCall) or not isinstance(event.effect, Access):
         return event
     fields, who = _fields_of(event)
     users = tuple(index not in unused and (who is None or who[index]) for index in range(threads)) if unused else who
-    is_compared = _is_weak_global(event.effect) and not is_collective_step(event.step)
-    if not is_compared or fields[0] is None or not any(users or (True,)):
+    if not is_wanted(event) or fields[0] is None or not any(users or (True,)):
         return make_event(event.step, event.visit, event.effect, (None, *fields[1:]), who)
     placed: GroupValue | None = lift(lambda value: _place(value, terms), fields[0])
     if isinstance(placed, SymbolicValue):
         placed = None
     return make_event(event.step, event.visit, event.effect, (placed, *fields[1:]), users)
+
+
+def _may_race(event: TraceEvent | GroupEvent) -> bool:
+    return isinstance(event.effect, Access) and _is_weak_global(event.effect) and not is_collective_step(event.step)
 
 
 def _fields_of(event: TraceEvent | GroupEvent) -> tuple[tuple[GroupValue | None, ...], tuple[bool, ...] | None]:

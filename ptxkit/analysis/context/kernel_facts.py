@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
@@ -28,7 +28,7 @@ from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
 from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
-from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult
@@ -339,24 +339,33 @@ class KernelFacts:
     def global_races(self) -> dict[int, tuple[ScenarioFacts, list[Race]]]:
         """The races in global memory, and the facts of the accesses, by the number of their scenario."""
         found: dict[int, tuple[ScenarioFacts, list[Race]]] = {}
-        is_possible = bool(self.scenarios) and may_race_in_global_memory(self.program, self.explorer.launch)
-        for number, facts in self._complete_scenarios if is_possible else ():
-            if facts.scenario.launch.threads == 1 or facts.scenario.is_flipped:
+        if self.scenarios and may_race_in_global_memory(self.program, self.explorer.launch):
+            for number, facts in self.in_global_memory():
+                if facts.scenario.launch.threads > 1:
+                    found[number] = facts, list(RaceAnalysis(facts))
+        return found
+
+    def in_global_memory(
+        self, is_wanted: Callable[[TraceEvent | GroupEvent], bool] | None = None
+    ) -> Iterator[tuple[int, ScenarioFacts]]:
+        """Yields the complete scenarios, with numbers, with accesses to global memory instead of shared memory.
+
+        is_wanted: which accesses are to have addresses; None for those that may race.
+        """
+        for number, facts in self._complete_scenarios:
+            if facts.scenario.is_flipped:
                 continue
-            given = facts.scenario.of_rank(0)
+            terms = self.explorer.symbolic_values
             cluster = [
-                Exploration(
-                    each.scenario,
-                    place_buffers(each, self.program, self.explorer.symbolic_values),
-                    each.is_complete,
-                )
-                for each in self.explorer.execute(given, outside=True).cluster
+                Exploration(each.scenario, place_buffers(each, self.program, terms, is_wanted), each.is_complete)
+                for each in self.explorer.execute(facts.scenario.of_rank(0), outside=True).cluster
             ]
             placed = replace(cluster[facts.scenario.rank], cluster=cluster)
             if placed.is_complete:
-                seen = build_scenario_facts(placed, self.program, self.explorer.budget, is_of_global_memory=True)
-                found[number] = seen, list(RaceAnalysis(seen))
-        return found
+                yield (
+                    number,
+                    build_scenario_facts(placed, self.program, self.explorer.budget, is_of_global_memory=True),
+                )
 
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:

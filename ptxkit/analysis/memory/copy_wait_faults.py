@@ -22,6 +22,7 @@ class CopyWaitCause(Enum):
     EARLIER_PHASE = "the wait on the mbarrier observes an earlier phase"
     NOT_COMMITTED = "the group of the copy is never committed"
     PENDING_GROUP = "the waits may leave the group of the copy pending"
+    SOURCES_ONLY = "the wait is only for the reads of the sources of the group"
     NO_GROUP_WAIT = "no wait for the group of the copy exists"
     LATE_WAIT = "the wait for the group of the copy follows the read"
     UNORDERED_READER = "the issuing thread has waited, and another thread reads without being ordered after the wait"
@@ -55,6 +56,9 @@ def find_wait_fault(read: CopyRead) -> CopyWaitFault:
     if copy.commit_position is None:
         return CopyWaitFault(CopyWaitCause.NOT_COMMITTED, waits)
     if waits and (read.is_own or copy.completion_position is None):
+        freed = copy.source_free_position
+        if freed is not None and freed < until and freed != copy.completion_position:
+            return CopyWaitFault(CopyWaitCause.SOURCES_ONLY, waits, issuer.trace.events[freed].step)
         return CopyWaitFault(CopyWaitCause.PENDING_GROUP, waits, waits[0])
     if copy.completion_position is None:
         return CopyWaitFault(CopyWaitCause.NO_GROUP_WAIT, waits)

@@ -37,7 +37,8 @@ def compile_access(
     if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [compile_private_store(operands, effect)]
     anywhere = effect.kind in outside and effect.via in ("address", "multimem")
-    anywhere &= effect.kind == "read" or (effect.proxy, effect.completion) == ("generic", None)
+    is_now = (effect.proxy, effect.completion) == ("generic", None)
+    anywhere &= effect.kind == "read" or is_now or effect.completion == "bulk"
     if effect.proxy == "tensormap" or (anywhere and effect.space == "global"):
         return [_compile_global_access(operands, effect)]
     if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
