@@ -1,13 +1,14 @@
-"""Derives the launch contracts of one text: parses, validates, explores, and returns one contract for each kernel."""
+"""Derives the launch contracts of the kernels of one text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ptxkit.diagnostics import Severity, Verdict
-from ptxkit.linter import apply_overrides, failure_result
-from ptxkit.model.launch_contract import FileContracts, LaunchContract
+from ptxkit.diagnostics import Verdict
+from ptxkit.file_survey import survey_file
+from ptxkit.model.launch_contract import LaunchContract
+from ptxkit.model.survey import Survey
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile
 from ptxkit.syntax.tree import Function, Module
@@ -17,24 +18,9 @@ if TYPE_CHECKING:
     from ptxkit.diagnostics.obligation import JudgedObligation
 
 
-def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> FileContracts:
-    """Returns the contracts of a file, or the diagnostics that state why none exist.
-
-    Errors of a file that can be parsed are reported with its contracts. Of the settings, the launches and the heading
-    are used. The contracts have the sufficient conditions, too.
-    """
-    from ptxkit.syntax import PTXSyntaxError, parse
-    from ptxkit.validate import validate
-
-    try:
-        module, launched = apply_overrides(parse(source.text, source.path), settings)
-        errors = [item for item in validate(module).diagnostics if item.severity == Severity.ERROR]
-        contracts = tuple(_derive_both(launched))
-        return FileContracts(source.path, " ".join(module.targets), contracts, tuple(errors))
-    except PTXSyntaxError as error:
-        return FileContracts(source.path, diagnostics=error.diagnostics)
-    except Exception as error:
-        return FileContracts(source.path, diagnostics=failure_result(source.path, error).diagnostics)
+def survey_contracts(source: SourceFile, settings: Settings = DEFAULT) -> Survey[LaunchContract]:
+    """Returns the contracts of the kernels of a file, with the sufficient conditions, too."""
+    return survey_file(source, settings, _derive_both)
 
 
 def _derive_both(module: Module) -> Iterator[LaunchContract]:
@@ -68,17 +54,10 @@ def derive_kernel_contract(
     possible suffices; all usual ones are tried for None, and none for an empty sequence.
     """
     from ptxkit.analysis.context.kernel_facts import KernelFacts
-    from ptxkit.analysis.ir.program import flatten
-    from ptxkit.analysis.symexec.explorer import Explorer
     from ptxkit.rules import RULES
     from ptxkit.rules.launch_contracts import derive_contract
 
-    if explored is None:
-        explorer = Explorer(flatten(module, kernel, calls=True))
-        if explorer.program.steps:
-            explorer.run()
-        explored = KernelFacts(explorer)
-    return derive_contract(module, explored, RULES, sizes)
+    return derive_contract(module, explored or KernelFacts.explore(module, kernel), RULES, sizes)
 
 
 def depends_on_thread_count(verdict: Verdict) -> bool:

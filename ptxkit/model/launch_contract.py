@@ -11,11 +11,9 @@ from enum import StrEnum
 from math import prod
 from typing import TypeAlias
 
-from ptxkit.diagnostics import Diagnostic
-from ptxkit.diagnostics.catalogue import contract_words, ptx1xx
+from ptxkit.diagnostics.catalogue import contract_words
 from ptxkit.diagnostics.catalogue.contract_words import DEMANDED, STATED
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.results import Status
 from ptxkit.source import SourceLine
 
 LaunchShape: TypeAlias = tuple[int, int, int]
@@ -422,27 +420,6 @@ class LaunchContract:
     def undeclared(self) -> tuple[LaunchCondition, ...]:
         """The conditions that the module does not declare."""
         return tuple(each for each in self.conditions if not each.is_declared)
-
-
-@dataclass(frozen=True, slots=True)
-class FileContracts:
-    """The contracts of one input.
-
-    contracts: None where the input could not be read, parsed or analyzed. diagnostics: the reason, or the errors of a
-    text that has contracts.
-    """
-
-    path: str
-    target: str = ""
-    contracts: tuple[LaunchContract, ...] | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    @property
-    def status(self) -> Status:
-        """`failed`, `findings` (an error), or `clean`."""
-        if any(item.code == ptx1xx.NO_VERDICT for item in self.diagnostics):
-            return Status.FAILED
-        return Status.FINDINGS if self.diagnostics else Status.CLEAN
 
 
 def _extents(shape: LaunchShape) -> str:

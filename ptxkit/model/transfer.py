@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from ptxkit.diagnostics import Diagnostic
-from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.results import Status
 from ptxkit.source import SourceLine
 
 
@@ -152,23 +149,3 @@ class TransferTable:
     path: str
     target: str
     kernels: tuple[KernelTransfers, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileTransfers:
-    """The result of one input.
-
-    table: None where the input could not be read, parsed or analyzed. diagnostics: the reason why there is no table, or
-    the findings for which an assembler would reject a module that has one.
-    """
-
-    path: str
-    table: TransferTable | None
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    @property
-    def status(self) -> Status:
-        """`failed`, `findings` (an error), or `clean`."""
-        if any(item.code == ptx1xx.NO_VERDICT for item in self.diagnostics):
-            return Status.FAILED
-        return Status.FINDINGS if self.diagnostics else Status.CLEAN

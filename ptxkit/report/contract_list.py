@@ -6,21 +6,22 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics.catalogue import contract_words
-from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract, SufficientCondition
+from ptxkit.model.launch_contract import LaunchCondition, LaunchContract, SufficientCondition
+from ptxkit.model.survey import Survey
 from ptxkit.report.full import diagnostic_lines
 from ptxkit.report.style import Line, TextRole
 from ptxkit.untrusted_text import escape_path, escape_text
 
 
-def contract_report(results: Iterable[FileContracts]) -> Iterator[Line]:
+def contract_report(results: Iterable[Survey[LaunchContract]]) -> Iterator[Line]:
     """The contracts of files as they arrive, and their diagnostics."""
     for result in results:
-        if result.contracts is not None:
+        if result.kernels is not None:
             yield (
                 (escape_path(result.path), TextRole.LOCATION),
                 (f" for {escape_text(result.target)}", TextRole.PLAIN),
             )
-            for contract in result.contracts:
+            for contract in result.kernels:
                 yield from _contract_lines(contract)
             yield ()
         yield from diagnostic_lines(result.diagnostics)

@@ -1,32 +1,18 @@
-"""Launch contracts as JSON. The schema is in the documentation; `version` changes if it becomes incompatible."""
+"""Launch contracts as JSON. The schema is in the documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.model.launch_contract import FileContracts, LaunchCondition, LaunchContract, SufficientCondition
-from ptxkit.report.as_json import diagnostic_object, replace_surrogates
+from ptxkit.model.launch_contract import LaunchCondition, LaunchContract, SufficientCondition
+from ptxkit.model.survey import Survey
 from ptxkit.report.requirements_json import requirement_numbers
+from ptxkit.report.surveys_json import surveys_json
 
-VERSION = 1
 
-
-def contracts_json(results: Sequence[FileContracts]) -> str:
+def contracts_json(results: Sequence[Survey[LaunchContract]]) -> str:
     """The document as ASCII text with a final line end."""
-    import json
-
-    document = {"version": VERSION, "files": [_file(result) for result in results]}
-    return json.dumps(replace_surrogates(document), indent=2) + "\n"
-
-
-def _file(result: FileContracts) -> dict[str, object]:
-    return {
-        "path": result.path,
-        "status": str(result.status),
-        "target": result.target or None,
-        "kernels": [contract_object(each) for each in result.contracts or ()],
-        "diagnostics": [diagnostic_object(item) for item in result.diagnostics],
-    }
+    return surveys_json(results, contract_object)
 
 
 def contract_object(contract: LaunchContract) -> dict[str, object]:

@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.model.transfer import FileTransfers, KernelTransfers, Size, Transfer, Unit, Wait
+from ptxkit.model.survey import Survey
+from ptxkit.model.transfer import KernelTransfers, Size, Transfer, Unit, Wait
 from ptxkit.report.full import diagnostic_lines
 from ptxkit.report.style import Line, TextRole
 from ptxkit.untrusted_text import escape_path, escape_text
@@ -41,17 +42,17 @@ class _TableRow:
     notes: tuple[str, ...]
 
 
-def transfer_report(results: Iterable[FileTransfers]) -> Iterator[Line]:
+def transfer_report(results: Iterable[Survey[KernelTransfers]]) -> Iterator[Line]:
     """The tables of files as they arrive, their diagnostics, and a line of counts at the end."""
-    seen: list[FileTransfers] = []
+    seen: list[Survey[KernelTransfers]] = []
     for result in results:
         seen.append(result)
-        if result.table is not None:
+        if result.kernels is not None:
             yield (
                 (escape_path(result.path), TextRole.LOCATION),
-                (f" for {escape_text(result.table.target)}", TextRole.PLAIN),
+                (f" for {escape_text(result.target)}", TextRole.PLAIN),
             )
-            for kernel in result.table.kernels:
+            for kernel in result.kernels:
                 yield from _kernel(kernel)
             yield ()
         yield from diagnostic_lines(result.diagnostics)
@@ -213,8 +214,8 @@ def _join_cells(cells: _Cells, widths: Sequence[int]) -> str:
     return "  " + GAP.join([first, *others]).rstrip()
 
 
-def _summary(results: Sequence[FileTransfers]) -> Line:
-    kernels = [kernel for result in results if result.table is not None for kernel in result.table.kernels]
+def _summary(results: Sequence[Survey[KernelTransfers]]) -> Line:
+    kernels = [kernel for result in results for kernel in result.kernels or ()]
     rows = [row for kernel in kernels for row in kernel.transfers]
     units = Counter(row.unit.value.replace(", ", " with ") for row in rows)
     parts = [f"{count} {unit}" for unit, count in sorted(units.items())]

@@ -1,32 +1,17 @@
-"""Tables of transfers as JSON. The schema is in the documentation; `version` changes if it becomes incompatible."""
+"""Tables of transfers as JSON. The schema is in the documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.model.transfer import FileTransfers, KernelTransfers, Transfer
-from ptxkit.report.as_json import diagnostic_object, replace_surrogates
+from ptxkit.model.survey import Survey
+from ptxkit.model.transfer import KernelTransfers, Transfer
+from ptxkit.report.surveys_json import surveys_json
 
-VERSION = 1
 
-
-def transfers_json(results: Sequence[FileTransfers]) -> str:
+def transfers_json(results: Sequence[Survey[KernelTransfers]]) -> str:
     """The document as ASCII text with a final line end."""
-    import json
-
-    document = {"version": VERSION, "files": [_file(result) for result in results]}
-    return json.dumps(replace_surrogates(document), indent=2) + "\n"
-
-
-def _file(result: FileTransfers) -> dict[str, object]:
-    table = result.table
-    return {
-        "path": result.path,
-        "status": str(result.status),
-        "target": table.target if table is not None else None,
-        "kernels": [_kernel(kernel) for kernel in table.kernels] if table is not None else [],
-        "diagnostics": [diagnostic_object(item) for item in result.diagnostics],
-    }
+    return surveys_json(results, _kernel)
 
 
 def _kernel(kernel: KernelTransfers) -> dict[str, object]:

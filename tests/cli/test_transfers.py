@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from ptxkit.file_survey import survey_transfers
 from ptxkit.source import SourceFile
-from ptxkit.transfer_survey import survey_transfers
 from tests.cli.support import BROKEN, CLEAN, shell
 
 Run = Callable[..., Result]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from ptxkit import Severity, lint
 from ptxkit.build import Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
+from ptxkit.file_survey import survey_transfers
 from ptxkit.kernels import seeds
 from ptxkit.kernels.kernel_check import CheckedKernel
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy
@@ -20,9 +22,8 @@ from ptxkit.kernels.seeds.multicast import expected_multiples
 from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
 from ptxkit.kernels.seeds.split_barrier import expected_sums
 from ptxkit.kernels.seeds.tile_folding import TILE, fold_tiles
-from ptxkit.model.transfer import TransferTable
+from ptxkit.model.transfer import KernelTransfers
 from ptxkit.source import SourceFile
-from ptxkit.transfer_survey import survey_transfers
 from tests.build.support import assert_ptxas_accepts
 from tests.corpus.support import CORPUS, assemble, looked_at, stated_codes
 from tests.kernels.removal import positions, without
@@ -72,9 +73,9 @@ REMOVALS = [
 ]
 
 
-def units(table: TransferTable) -> set[str]:
+def units(kernels: Sequence[KernelTransfers]) -> set[str]:
     """Returns the units that move data in a module."""
-    return {str(transfer.unit) for kernel in table.kernels for transfer in kernel.transfers}
+    return {str(transfer.unit) for kernel in kernels for transfer in kernel.transfers}
 
 
 def build_seed(name: str) -> Kernel:
@@ -90,7 +91,7 @@ def build_seed(name: str) -> Kernel:
 def test_the_output_of_nvcc_is_clean_and_copies_by_its_unit(path: Path) -> None:
     result, table = looked_at(path.read_text(), str(path))
     assert stated_codes(result.diagnostics, *Severity) == []
-    assert units(table) == UNITS.get(path.stem, units(table))
+    assert units(table.kernels) == UNITS.get(path.stem, units(table.kernels))
 
 
 @each_twin
@@ -126,9 +127,9 @@ def test_its_cases_have_integer_numbers_of_ctas_and_elements(subject: CheckedKer
 @pytest.mark.parametrize(("name", "wanted"), UNITS.items())
 def test_the_builders_kernel_copies_by_the_unit_of_the_program(name: str, wanted: set[str]) -> None:
     assert (CORPUS / "seeds" / f"{name}.ptx").exists()
-    table = survey_transfers(SourceFile("seed.ptx", str(build_seed(name)))).table
-    assert table is not None
-    assert units(table) == wanted
+    found = survey_transfers(SourceFile("seed.ptx", str(build_seed(name)))).kernels
+    assert found is not None
+    assert units(found) == wanted
 
 
 def test_a_wait_without_the_arrival_that_returns_its_token_is_rejected() -> None:

@@ -9,15 +9,14 @@ from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.linter import unchecked_result
+from ptxkit.model.survey import Survey
 from ptxkit.model.transfer import (
     Completion,
     Fence,
-    FileTransfers,
     KernelTransfers,
     Size,
     SourceLine,
     Transfer,
-    TransferTable,
     Unit,
     UnitSelection,
     Wait,
@@ -72,11 +71,11 @@ SLOW = Transfer(
 LOST = replace(LOAD, line=200, source_line=None, waits=(), reached=False, choice=None, size=Size(None, "by n"))
 
 
-def table(*transfers: Transfer, kind: str = "entry", name: str = "copy") -> FileTransfers:
-    return FileTransfers("k.ptx", TransferTable("k.ptx", "sm_90a", (KernelTransfers(name, kind, transfers),)))
+def table(*transfers: Transfer, kind: str = "entry", name: str = "copy") -> Survey[KernelTransfers]:
+    return Survey("k.ptx", "sm_90a", (KernelTransfers(name, kind, transfers),))
 
 
-def text(*results: FileTransfers) -> str:
+def text(*results: Survey[KernelTransfers]) -> str:
     return plain(transfer_report(results))
 
 
@@ -133,7 +132,7 @@ def test_input_text_cannot_control_the_terminal() -> None:
 
 
 def test_a_file_without_a_table_shows_the_reason() -> None:
-    failed = FileTransfers("lost.ptx", None, unchecked_result("lost.ptx", "cannot be read").diagnostics)
+    failed = Survey("lost.ptx", diagnostics=unchecked_result("lost.ptx", "cannot be read").diagnostics)
     assert failed.status == Status.FAILED
     assert text(failed) == "lost.ptx: PTX100 error: cannot be read\n\n0 transfers in 0 kernels: 1 not checked\n"
 

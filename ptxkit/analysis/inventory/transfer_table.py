@@ -20,13 +20,12 @@ from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.ir.source_lines import SourceLines
 from ptxkit.analysis.limits import MAX_NAMED_FENCES
 from ptxkit.analysis.memory.proxy_crossings import ProxyCrossing, find_proxy_crossings
-from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access, Effect, ProxyFence
 from ptxkit.model.transfer import Completion, Fence, KernelTransfers, Size, Transfer, TransferTable, Unit, UnitSelection
 from ptxkit.semantics.ordering import proxy_fence_direction
-from ptxkit.syntax.tree import Function, Module
+from ptxkit.syntax.tree import Module
 
 
 def collect_transfers(
@@ -51,7 +50,7 @@ def collect_transfers(
     for function in module.functions():
         if function.body is not None and function.kind == "entry":
             known = explored.get(function.name) if explored is not None else None
-            kernel = _KernelRows(module, known or _explore_kernel(module, function), sources, products=products)
+            kernel = _KernelRows(module, known or KernelFacts.explore(module, function), sources, products=products)
             called |= kernel.callees
             found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
     for function in module.functions():
@@ -59,13 +58,6 @@ def collect_transfers(
             rows = tuple(_FunctionRows(module, flatten(module, function), sources, products=products).unreached_rows())
             found.append(KernelTransfers(function.name, function.kind, rows))
     return TransferTable(module.source.path, " ".join(module.targets), tuple(found))
-
-
-def _explore_kernel(module: Module, function: Function) -> KernelFacts:
-    explorer = Explorer(flatten(module, function, calls=True))
-    if explorer.program.steps:
-        explorer.run()
-    return KernelFacts(explorer)
 
 
 class _FunctionRows:
