@@ -65,7 +65,7 @@ class ClusterSizeTrials:
             if facts is None:
                 return []
             builder = self._trials.check(facts, asking if size == 1 else rules)
-            if self._trials.budget.is_used_up:
+            if self._trials.budget.is_exhausted:
                 return []
             wrong = {
                 place: item

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit import Severity, Verdict, lint
+from ptxkit.analysis.ir import budget
 from ptxkit.model.launch_contract import ClusterLimits
 from ptxkit.results import FileResult, Status
 
@@ -184,3 +185,25 @@ def test_a_kernel_that_ends_before_the_access_of_its_neighbor_is_a_question() ->
     first = NEIGHBOR.rindex(BARRIER)
     verdict = lint(NEIGHBOR[:first] + NEIGHBOR[first + len(BARRIER) :])
     assert {item.code for item in verdict.undecided} == {"PTX612"}
+
+
+@pytest.mark.parametrize("steps", [10_000, 200])
+def test_a_size_is_decided_by_the_executions_that_the_budget_permits(
+    monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr(budget, "MAX_TOTAL_STEPS", steps)
+    sized = replace_once(
+        (".param .u64 source", ".param .u64 source, .param .u32 n"), ("  mov.u32 %r1, %tid.x;\n", LOOP)
+    )
+    asked = [each for each in lint(sized).undecided if each.code == "PTX503"]
+    assert asked
+    assert all(each.conditions for each in asked)
+
+
+LOOP = """  ld.param.u32 %r5, [n];
+NEXT:
+  sub.u32 %r5, %r5, 1;
+  setp.gt.s32 %p1, %r5, 0;
+  @%p1 bra NEXT;
+  mov.u32 %r1, %tid.x;
+"""

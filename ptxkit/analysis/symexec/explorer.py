@@ -89,6 +89,7 @@ class Explorer:
         self.budget = budget or AnalysisBudget().for_kernel()
         self._excluded_loads = _loads_from_remote_stores(program)
         self._async_steps = async_steps_of(program)
+        self._cut_short: dict[int, bool] = {}  # for each sample of all parameters, whether an execution was cut short
 
     @cached_property
     def input_independence(self) -> InputIndependence:
@@ -251,16 +252,10 @@ class Explorer:
         self._explore_samples(MORE_SAMPLES)
 
     def _explore_few_tiles(self) -> None:
-        """Executes a few tiles where sizes decide what is missed, and an execution of many tiles was cut short.
-
-        The explorations are kept if they reach or repeat any of it.
-        """
-        missed, known = self._missed_steps, len(self.explorations)
-        is_cut = any(each.scenario.sample == ODD_TILES and _is_truncated(each) for each in self.explorations)
-        if missed and is_cut and self._unreached_conditions.depends_on_sizes(missed):
-            self._explore(Scenario(self.launch, FEW_TILES))
-            if self._missed_steps == missed:
-                del self.explorations[known:]
+        """Executes a few tiles where sizes decide what is missed, and an execution of many tiles was cut short."""
+        missed = self._missed_steps
+        if missed and self._cut_short.get(ODD_TILES) and self._unreached_conditions.depends_on_sizes(missed):
+            self._reaches_missed(Scenario(self.launch, FEW_TILES))
 
     def _explore_largest_size(self) -> None:
         """Executes the largest sample where a size decides whether steps are reached or repeated, and none did so yet.
@@ -268,25 +263,18 @@ class Explorer:
         A kernel may require multiples of large tiles, by an assertion, or repeat a loop for large problems only.
         """
         largest = max(MORE_SAMPLES)
-        if any(each.scenario.sample == largest for each in self.explorations):
-            return
         missed = self._missed_steps
-        if missed and self._unreached_conditions.depends_on_sizes(missed):
-            self._explore(Scenario(self.launch, largest))
+        if missed and largest not in self._cut_short and self._unreached_conditions.depends_on_sizes(missed):
+            self._reaches_missed(Scenario(self.launch, largest))
 
     def _explore_positions(self) -> None:
-        """Executes CTAs elsewhere in the grid while their place decides whether missed steps are reached or repeated.
-
-        The explorations are kept if they reach or repeat any of them.
-        """
+        """Executes CTAs elsewhere in the grid while their place decides whether missed steps are reached."""
         for number, sample in POSITIONS if self.launch.cluster_size == 1 else ():
-            missed, known = self._missed_steps, len(self.explorations)
+            missed = self._missed_steps
             if not missed or not self._unreached_conditions.depends_on_position(missed):
                 return
             place = tuple(((f"%ctaid.{axis}", 0), number) for axis in "xyz")
-            self._explore(Scenario(self.launch, sample, overrides=place))
-            if self._missed_steps == missed:
-                del self.explorations[known:]
+            self._reaches_missed(Scenario(self.launch, sample, overrides=place))
 
     def _explore_other_slot(self) -> None:
         """Executes a size with which a ring ends in another slot of its buffers, if the first size ends in the last."""
@@ -307,7 +295,7 @@ class Explorer:
             if found is None:
                 return
             tried.add(found.arguments)
-            self._explore(found)
+            self._reaches_missed(found)
 
     def _mixed_scenarios(self) -> Iterator[Scenario]:
         """Yields scenarios that lead to the last branches before missed steps, and may take another side there.
@@ -325,14 +313,21 @@ class Explorer:
                 yield Scenario(self.launch, whole[0].sample, overrides=overrides)
 
     def _explore_samples(self, sizes: Sequence[int]) -> None:
-        missed, idle_trials = self._missed_steps, 0
+        idle_trials = 0
         for sample in sizes:
+            missed = self._missed_steps
             if not missed or idle_trials == MAX_IDLE_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
                 return
-            self._explore(Scenario(self.launch, sample))
-            left = self._missed_steps
-            idle_trials = idle_trials + 1 if len(left) == len(missed) else 0
-            missed = left
+            idle_trials = 0 if self._reaches_missed(Scenario(self.launch, sample)) else idle_trials + 1
+
+    def _reaches_missed(self, scenario: Scenario) -> bool:
+        """Executes a scenario, and returns whether it reaches or repeats missed steps. Otherwise it is not kept."""
+        missed, known = self._missed_steps, len(self.explorations)
+        self._explore(scenario)
+        if self._missed_steps != missed:
+            return True
+        del self.explorations[known:]
+        return False
 
     def _large_sizes(self, missed: list[Step]) -> list[int]:
         """Returns sizes larger than the first samples, with which conditions on the path to missed steps compare.
@@ -351,9 +346,13 @@ class Explorer:
     def _explore(self, scenario: Scenario) -> list[Exploration]:
         """Returns the explorations of the CTAs that rules inspect.
 
-        They are kept if some valid launch may behave in this manner.
+        They are kept if some valid launch may behave in this manner. Nothing is executed if no steps remain.
         """
+        if self.budget.steps <= 0:
+            return []
         cluster = self.execute(scenario).cluster
+        if not scenario.overrides:
+            self._cut_short[scenario.sample] = any(map(_is_truncated, cluster[:MAX_ANALYZED_CTAS]))
         if all(self._capacity.fits(each.groups) for each in cluster):
             self.explorations.extend(cluster[:MAX_ANALYZED_CTAS])
         else:

@@ -8,6 +8,7 @@ from ptxkit.analysis.context.writer_threads import MAX_ADDED_THREADS, find_write
 from ptxkit.analysis.ir import budget
 from ptxkit.analysis.limits import MAX_IDLE_SAMPLES
 from ptxkit.analysis.symexec import explorer
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.values.scenario import FEW_TILES, MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE
 from ptxkit.isa.effects import Barrier
@@ -44,10 +45,24 @@ def test_large_sizes_in_comparisons_are_tried(test: str) -> None:
     assert missed_steps(body) == set()
 
 
-def test_only_the_largest_size_is_tried_after_those_that_reach_nothing_new() -> None:
+def test_only_the_largest_size_is_tried_after_those_that_reach_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(
+        Explorer, "_explore", lambda self, each, do=Explorer._explore: tried.append(each.sample) or do(self, each)
+    )
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
-    assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES], max(MORE_SAMPLES)]
+    assert samples(body) == list(SAMPLES)
+    assert tried[:6] == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES], max(MORE_SAMPLES)]
     assert missed_steps(body) == {"cp.async.wait_group"}
+
+
+def test_nothing_is_executed_after_the_last_step_of_the_budget() -> None:
+    program = explorer_of(module_of(LOADED, parameters=PARAMETERS)).program
+    few = budget.AnalysisBudget(steps=1)
+    explored = Explorer(program, few)
+    explored.run()
+    assert [each.scenario.sample for each in explored.explorations] == list(SAMPLES[:1])
+    assert few.is_used_up
 
 
 MIXED = """.reg .pred %q<3>; ld.param.u32 %r6, [m]; ld.param.u32 %r7, [n];
