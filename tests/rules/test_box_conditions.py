@@ -107,10 +107,33 @@ def test_mbarriers_whose_bytes_no_boxes_satisfy_have_no_conditions(other: str) -
 
 
 def test_a_condition_on_boxes_is_joined_with_that_on_the_cluster() -> None:
-    """The barrier of the cluster makes its size a question; with one CTA, the boxes must have the expected bytes."""
+    """The barrier of the cluster makes its size a question; the boxes must have the expected bytes."""
     text = ONE_MAP.replace("bar.sync 0;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;")
     found = {item.conditions for item in lint(text).undecided}
     assert found == {
-        (ClusterLimits(possible=(1,)),),
-        (ClusterLimits(possible=(1,)), BoxBytes(((A, 1),), 4096)),
+        (ClusterLimits(possible=(1, 2)),),
+        (ClusterLimits(possible=(1, 2)), BoxBytes(((A, 1),), 4096)),
     }
+
+
+OWN_PART = """\tmov.u32 %r2, %cluster_ctarank;
+\tshl.b32 %r2, %r2, 11;
+\tmov.u32 %r3, tile;
+\tadd.u32 %r3, %r3, %r2;"""
+#: Both CTAs of a cluster copy a part to each of the two, and each expects the parts of both.
+MULTICAST = (
+    ONE_MAP.replace(".reqntid 32", ".reqntid 32\n.reqnctapercluster 2")
+    .replace("bar.sync 0;", "fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;")
+    .replace("\tret;", "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tret;")
+    .replace("::bytes [", "::bytes.multicast::cluster [")
+    .replace("%r2}], [full];", "%r2}], [full], 3;")
+    .replace("[tile]", "[%r3]")
+    .replace("\tmov.u32 %r2, 0;", OWN_PART)
+)
+
+
+@pytest.mark.parametrize(("size", "conditions"), [(4096, (BoxBytes(((A, 1),), 2048),)), (4097, ())])
+def test_the_copies_of_all_ctas_have_the_bytes_of_a_phase(size: int, conditions: tuple[BoxBytes, ...]) -> None:
+    verdict = lint(MULTICAST.replace("4096;", f"{size};"))
+    assert verdict.diagnostics == ()
+    assert [(item.code, item.conditions) for item in verdict.undecided] == [("PTX503", conditions)]

@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
+from math import gcd
 
 from ptxkit.analysis.contract.linear_parameters import LinearParameters
 from ptxkit.analysis.contract.tensor_maps import find_map_uses
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.mbarrier.tx_count import BoxEquation, BoxSystem
+from ptxkit.analysis.mbarrier.tx_count import BoxSystem
+from ptxkit.analysis.sync.mbarrier_model import BoxEquation
 from ptxkit.model.launch_contract import BoxBytes, ParameterPlace
 
 
@@ -24,7 +26,10 @@ class BoxSizes:
         self._program = program
 
     def conditions_of(self, equations: Iterable[BoxEquation]) -> tuple[BoxBytes, ...]:
-        """Returns equations as conditions on maps in parameters; empty if a map is elsewhere, or unknown."""
+        """Returns equations as conditions on maps in parameters.
+
+        The result is empty if a map is elsewhere or unknown, or if no number of bytes satisfies an equation.
+        """
         found: dict[BoxBytes, None] = {}
         for copies, size in equations:
             counts: Counter[ParameterPlace] = Counter()
@@ -33,8 +38,11 @@ class BoxSizes:
                 if place is None:
                     return ()
                 counts[place] += count
+            lots = gcd(*counts.values())
+            if size <= 0 or size % lots:
+                return ()
             boxes = sorted(counts.items(), key=lambda item: (item[0].index, item[0].offset))
-            found[BoxBytes(tuple(boxes), size)] = None
+            found[BoxBytes(tuple((place, count // lots) for place, count in boxes), size // lots)] = None
         return tuple(found)
 
     @cached_property

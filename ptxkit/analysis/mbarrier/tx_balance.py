@@ -20,7 +20,6 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.awaited_phases import is_phase_awaited, last_awaited_phase
 from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, mbarrier_of
 from ptxkit.analysis.mbarrier.tx_count import (
-    BoxEquation,
     PhaseTx,
     TxEntry,
     TxLedger,
@@ -30,6 +29,7 @@ from ptxkit.analysis.mbarrier.tx_count import (
 )
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx, find_late_expect_tx
+from ptxkit.analysis.sync.mbarrier_model import BoxEquation
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait

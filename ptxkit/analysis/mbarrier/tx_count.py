@@ -17,6 +17,7 @@ from typing import Generic, TypeAlias, TypeVar
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.mbarrier_objects import mbarrier_of
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
+from ptxkit.analysis.sync.mbarrier_model import BoxEquation
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect
@@ -25,8 +26,6 @@ BoxT = TypeVar("BoxT", bound=Hashable)
 """What identifies the boxes of one tensor map."""
 #: The number of boxes of each tensor map.
 BoxCounts: TypeAlias = tuple[tuple[SymbolicValue, int], ...]
-BoxEquation: TypeAlias = tuple[tuple[tuple[Step, int], ...], int]
-"""A copy by each tensor map with the number of such copies, and the bytes that all of them transfer together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ from ptxkit.semantics.mbarrier_state import MbarrierOutcome, MbarrierState
 
 #: The initialization of an mbarrier: the instruction, the number of its execution, and the warps that execute it.
 Initializer: TypeAlias = tuple[Step, int, frozenset[int]]
+BoxEquation: TypeAlias = tuple[tuple[tuple[Step, int], ...], int]
+"""Copies by tensor maps, each with the number of times, and the bytes that all of them transfer together."""
 
 
 @dataclass(slots=True)
@@ -32,7 +34,8 @@ class SimulatedMbarrier:
 
     earlier_phases: the number of phases that earlier mbarriers at its location began. arrivals: the arrivals in the
     current phase. previous_arrivals: the arrivals in the phase before. expect_events: the events that added expected
-    bytes in the current phase. last_update: the time of its last arrival or expect-tx.
+    bytes in the current phase. last_update: the time of its last arrival or expect-tx. boxes: the copies of unknown
+    size in the current phase. box_bytes: the bytes that are expected of these.
     """
 
     state: MbarrierState
@@ -43,6 +46,8 @@ class SimulatedMbarrier:
     expect_events: list[TraceEvent] = field(default_factory=list)
     last_update: int = 0
     initializer: Initializer | None = None
+    boxes: Counter[Step] = field(default_factory=Counter)
+    box_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class ExcessArrival:
 class MbarrierModel:
     """All mbarriers of one simulated schedule.
 
-    `excess_arrivals` holds the arrivals that exceed the count of a phase; of simultaneous arrivals, it holds one.
+    `box_equations` holds the copies of unknown size, with the bytes expected of them, of each kind of phase that was
+    completed. `excess_arrivals` holds the arrivals that exceed the count of a phase; of simultaneous ones, only one.
     `tx_overflows` holds the first expect-tx after which a tx-count exceeded its range, with that count.
     `is_approximate` is set where something could not be simulated exactly. `changed_mbarriers` holds the mbarriers that
     completed a phase or were invalidated since it was last read. `clock` is the number of simulated events, which
@@ -82,6 +88,7 @@ class MbarrierModel:
         self._tokens: list[dict[tuple[MbarrierLocation, Value | None], int]] = [{} for _ in actors]
         self.excess_arrivals: list[ExcessArrival] = []
         self.tx_overflows: list[tuple[TraceEvent, int]] = []
+        self.box_equations: dict[BoxEquation, None] = {}
         self.is_approximate = False
         self.changed_mbarriers: list[SimulatedMbarrier] = []
         self.clock = 0
@@ -130,14 +137,18 @@ class MbarrierModel:
         if not isinstance(size, int):
             self.is_approximate = True
             return
+        known.box_bytes += size * times
         outcome = known.state.expect_tx(size * times, may_complete=False)
         due = known.state.tx_count
         if outcome is MbarrierOutcome.TX_COUNT_OVERFLOW and due > 0 and not self.tx_overflows:
             self.tx_overflows.append((event, due))
 
-    def begin_copy(self, known: SimulatedMbarrier, size: Value | None, times: int) -> None:
+    def begin_copy(self, known: SimulatedMbarrier, event: TraceEvent, times: int) -> None:
         """Starts a copy that completes bytes on the mbarrier."""
-        if not isinstance(size, int):
+        if isinstance(event.size, int):
+            known.box_bytes -= event.size * times
+        else:
+            known.boxes[event.step] += times
             known.state.begin_unsized_copies(times)
 
     def end_copy(self, known: SimulatedMbarrier, size: Value | None, times: int) -> None:
@@ -215,6 +226,9 @@ class MbarrierModel:
             self.changed_mbarriers.append(known)
             known.previous_arrivals, known.arrivals = tuple(known.arrivals), []
             known.expect_events = []
+            if known.boxes:
+                self.box_equations[tuple(known.boxes.items()), known.box_bytes] = None
+            known.boxes, known.box_bytes = Counter(), 0
 
     def test_wait(
         self, actor: int, effect: MbarrierWait, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier

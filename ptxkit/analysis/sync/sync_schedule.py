@@ -19,7 +19,7 @@ from ptxkit.analysis.limits import MAX_SIMULATED_EVENTS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.barrier_model import BarrierKey, BarrierMeetings, BarrierModel, SimulatedBarrier
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
-from ptxkit.analysis.sync.mbarrier_model import ExcessArrival, MbarrierModel, SimulatedMbarrier
+from ptxkit.analysis.sync.mbarrier_model import BoxEquation, ExcessArrival, MbarrierModel, SimulatedMbarrier
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.sync.unsized_copy_balance import UnsizedCopyBalance
 from ptxkit.fast_dataclasses import dataclass, field
@@ -61,7 +61,8 @@ class ScheduleResult:
     blocked_threads: the actors that are deadlocked at the end. count_mismatches: events at one barrier that declare
     different thread counts. tx_mismatches: the mbarriers whose tx-count is not zero at the end, or was completed
     without an expect-tx. tx_overflows: the first expect-tx after which the tx-count of an mbarrier exceeded its range,
-    with that count. meetings: which warps synchronize at the barriers of a number of threads.
+    with that count. box_equations: what copies of unknown size must transfer in the phases that were completed.
+    meetings: which warps synchronize at the barriers of a number of threads.
 
     certain_events: the number of events that were simulated before the first that follows a guess of its thread, or
     before the end of a thread that guessed; None if all are certain. has_certain_end: whether all threads came to where
@@ -80,6 +81,7 @@ class ScheduleResult:
     count_mismatches: list[tuple[TraceEvent, TraceEvent]] = field(default_factory=list)
     tx_mismatches: list[MbarrierLocation] = field(default_factory=list)
     tx_overflows: list[tuple[TraceEvent, int]] = field(default_factory=list)
+    box_equations: dict[BoxEquation, None] = field(default_factory=dict)
     meetings: dict[BarrierKey, BarrierMeetings] = field(default_factory=dict)
     certain_events: int | None = None
     has_certain_end: bool = True
@@ -238,7 +240,7 @@ class _ScheduleSimulator:
                 if not isinstance(event.size, int):
                     phase = known.earlier_phases + known.state.completed_phases + 1
                     self.unsized_copies.add(place, phase, self.thread_classes[actor].rank, times)
-                self.mbarriers.begin_copy(known, event.size, times)
+                self.mbarriers.begin_copy(known, event, times)
                 self.pending_async.append((actor, number, event, place))
                 if self.prompt_copies:
                     self._complete_newest()
@@ -303,6 +305,7 @@ class _ScheduleSimulator:
         result = self.result
         result.excess_arrivals, result.count_mismatches = self.mbarriers.excess_arrivals, self.barriers.count_mismatches
         result.tx_overflows, result.meetings = self.mbarriers.tx_overflows, self.barriers.meetings()
+        result.box_equations = self.mbarriers.box_equations
         result.is_misused |= self.barriers.is_misused
         result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate or result.is_misused
         result.exact_events = 0 if result.is_approximate else self.unsized_copies.first_uneven
