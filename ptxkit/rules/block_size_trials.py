@@ -18,6 +18,7 @@ from ptxkit.analysis.abstract_interpretation.block_size_guards import (
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS, count_thread_axes
+from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig, declared_extents
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
@@ -58,9 +59,10 @@ class BlockSizeTrials:
         size is tried for a question that a scenario of the first analysis decides as correct: at that size it remains
         undecided.
         """
-        known = {*judge.diagnostic_by_span, *judge.satisfied_in_some_scenario}
         asked = [
-            item for item in judge.undecided if item.missing.startswith("block") and (item.code, item.span) not in known
+            item
+            for item in judge.undecided
+            if item.missing.startswith("block") and (item.code, item.span) not in judge.diagnostic_by_span
         ]
         if not asked or kernel.explorer.launch.is_exact:
             return
@@ -78,7 +80,7 @@ class BlockSizeTrials:
         correct = [each for each in tried if _finds_nothing_new(each[1], judge)]
         if correct and (count_thread_axes(kernel.program) == 1 or _has_guessed_rows(kernel)):
             launch, _ = min(correct, key=lambda each: not places.isdisjoint(_open_places(each[1])))
-            self._add_conditions(judge, kernel.program.function, launch, rules, sizes_with_violation(wrong))
+            self._add_conditions(judge, kernel, launch, rules, sizes_with_violation(wrong))
         open_ = set[CodeSpan]().union(*(_open_places(builder) for _, builder in tried))
         judge.undecided = [
             replace(item, missing="") if (item.code, item.span) in open_ and not item.conditions else item
@@ -145,16 +147,20 @@ class BlockSizeTrials:
     def _add_conditions(
         self,
         judge: VerdictBuilder,
-        function: Function,
+        kernel: KernelFacts,
         launch: LaunchConfig,
         rules: Sequence[Rule],
         violation: tuple[tuple[LaunchShape, ...], str],
     ) -> None:
         """Adds the condition of a size to the questions that it decides, if no rule finds anything else there.
 
+        It decides all that it does not leave open, also what the first analysis did not reach. Only questions about
+        code that is not known, or that is called, are not asked again.
+
         violation: other sizes and the violation that was found with them.
         """
-        trial = self._check_at_size(function, launch, [rule for rule in rules if not rule.on_request])
+        decides_all = not kernel.program.callees and not find_unmodeled_code(kernel.explorer)
+        trial = self._check_at_size(kernel.program.function, launch, [rule for rule in rules if not rule.on_request])
         if trial is None or not _finds_nothing_new(trial.builder, judge):
             return
         holds = (_limits(launch.block, *violation),)
@@ -162,7 +168,7 @@ class BlockSizeTrials:
         decided: list[Undecided] = []
         for item in judge.undecided:
             left = open_.pop((item.code, item.span), None)
-            if item.conditions or not item.missing.startswith("block"):
+            if item.conditions or not (decides_all or item.missing.startswith("block")):
                 decided.append(item)
             else:
                 decided.append(replace(item, conditions=holds) if left is None else join_open([item, left], holds))

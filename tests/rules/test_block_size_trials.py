@@ -60,11 +60,12 @@ def test_a_kernel_that_is_correct_at_some_size_is_clean_if_the_block_has_that_si
     assert {item.code for item in lint(without_size(name, ".reqntid 64")).diagnostics} == {code}
 
 
-def test_a_size_at_which_instructions_are_not_reached_is_no_condition_of_a_clean_kernel() -> None:
-    """With 64 threads, nothing is found, but the analysis does not reach all instructions."""
+def test_code_that_no_thread_of_a_size_reaches_is_not_missed() -> None:
+    """Only threads from 64 on read what the others have stored."""
     name = "PTX621_bad_relaxed_arrival"
-    assert FileResult.of("k.ptx", lint(without_size(name, ".reqntid 64"))).status is Status.UNDECIDED
-    assert not any(item.conditions for item in lint(without_size(name)).undecided)
+    assert lint(without_size(name, ".reqntid 64")) == Verdict(())
+    [found] = lint(without_size(name)).diagnostics
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
 
 
 def branching_kernel(condition: str, size: str = "") -> str:
@@ -216,3 +217,57 @@ def test_a_read_in_threads_that_only_larger_blocks_have_is_no_error() -> None:
     assert question.code == "PTX302"
     assert limits == BlockLimits(possible=(64,), failing=(128, 256, 512, 1024), code="PTX302")
     assert {found.code for found in lint(Case("stages", STAGES_OF_64_THREADS).text).diagnostics} == {"PTX302"}
+
+
+def test_code_that_only_a_larger_block_reaches_is_decided_by_a_trial_of_its_size() -> None:
+    """The kernel is executed with 128 and 256 threads, of which none copies; thread 300 does."""
+    verdict = lint(ROLES.format(threads=300, count=384))
+    assert verdict.diagnostics == ()
+    assert [each.code for each in verdict.undecided].count("PTX300") == 2
+    assert {each.conditions for each in verdict.undecided} == {
+        (BlockLimits(possible=(512,), failing=(128, 256), code="PTX503"),)
+    }
+
+
+def test_a_size_decides_a_question_that_another_size_answered() -> None:
+    """The kernel is executed with 128 threads, of which none copies, and with 256."""
+    [asked] = lint(ROLES.format(threads=160, count=128)).undecided
+    assert asked.conditions == (BlockLimits(possible=(256,)),)
+
+
+ROLES = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in)
+{{
+	.shared .align 128 .b8 tile[256];
+	.shared .align 8 .b64 full;
+	.shared .align 8 .b64 done;
+	.reg .pred %p<5>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [in];
+	cvta.to.global.u64 %rd1, %rd1;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [full], 1;
+	@%p1 mbarrier.init.shared.b64 [done], {count};
+	bar.sync 0;
+	setp.ge.u32 %p2, %r1, 128;
+	@%p2 bra COPIES;
+LOOP:
+	mbarrier.try_wait.parity.shared.b64 %p3, [done], 0;
+	@!%p3 bra LOOP;
+	ret;
+COPIES:
+	setp.ne.u32 %p4, %r1, {threads};
+	@%p4 bra WAIT;
+	mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [full];
+WAIT:
+	mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
+	@!%p3 bra WAIT;
+	mbarrier.arrive.shared.b64 _, [done];
+	ret;
+}}
+"""
