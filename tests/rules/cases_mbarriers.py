@@ -159,7 +159,6 @@ mbarrier.arrive.shared::cta.b64 _, [%r5];
         f"""{INIT} setp.eq.u32 %p4, %r1, 4096; @!%p4 bra wait;
 mbarrier.arrive.shared::cta.b64 _, [%r5];
 {LOOP} //! PTX503""",
-        undecided=("PTX300",),
     ),
     Case(
         "a second copy in a loop transfers unexpected bytes",

@@ -163,10 +163,12 @@ def test_a_kernel_without_instructions_has_no_findings() -> None:
 
 
 def test_code_that_no_execution_reaches_is_undecided() -> None:
-    body = "setp.gt.u32 %p1, 1, 2; @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
+    square = "mov.u32 %r1, %ctaid.y; mul.lo.u32 %r1, %r1, %r1; setp.eq.u32 %p1, %r1, 3;"
+    body = f"{square} @!%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     verdict = analyze(module_of(body))
     assert [doubt.code for doubt in verdict.undecided] == ["PTX300"]
     assert analyze(module_of(body.replace("@!%p1 bra end;", ""))).undecided == ()
+    assert analyze(module_of(body.replace(square, "setp.gt.u32 %p1, 1, 2;"))).undecided == ()
 
 
 def test_an_unknown_instruction_suppresses_findings_that_it_may_prevent() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
-from ptxkit.analysis.cfg.reachability import StepSet, reachable_steps
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.input_loads import input_loads
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
@@ -35,7 +34,7 @@ from ptxkit.analysis.symexec.ring_sizes import size_of_other_slot
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
-from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
+from ptxkit.analysis.symexec.unreached_accesses import UnreachedCode, unreached_shared_accesses
 from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
 from ptxkit.analysis.values.input_data import InputData
 from ptxkit.analysis.values.scenario import (
@@ -107,8 +106,7 @@ class Explorer:
         if not self._async_steps:
             return []
         covered = self.covered_steps()
-        missed = [step for step in self._async_steps if step not in covered]
-        return [step for step in missed if step in self._reachable_steps] if missed else []
+        return self.unreached_code.possible_steps([step for step in self._async_steps if step not in covered])
 
     @property
     def unrepeated_steps(self) -> list[Step]:
@@ -120,8 +118,9 @@ class Explorer:
         return steps_of_unrepeated_loops(self.input_independence, groups)
 
     @cached_property
-    def _reachable_steps(self) -> StepSet:
-        return reachable_steps(self.program)
+    def unreached_code(self) -> UnreachedCode:
+        """The analysis of what some launch may reach."""
+        return UnreachedCode(self)
 
     def run(self) -> None:
         """Executes the scenarios: each sample, two CTAs of a cluster, then flipped guesses.
@@ -244,6 +243,10 @@ class Explorer:
         """
         return self.unreached_steps or self.unrepeated_steps or unreached_shared_accesses(self)
 
+    @property
+    def _all_missed_steps(self) -> tuple[list[Step], list[Step], list[Step]]:
+        return self.unreached_steps, self.unrepeated_steps, unreached_shared_accesses(self)
+
     def _explore_sizes(self) -> None:
         """Executes further samples while sizes decide whether the missed steps are reached."""
         if self.explorations[0].scenario.sample_count > 1 or not self._missed_steps:
@@ -269,11 +272,12 @@ class Explorer:
 
     def _explore_positions(self) -> None:
         """Executes CTAs elsewhere in the grid while their place decides whether missed steps are reached."""
-        for number, sample in POSITIONS if self.launch.cluster_size == 1 else ():
+        for number, length, sample in POSITIONS if self.launch.cluster_size == 1 else ():
             missed = self._missed_steps
             if not missed or not self._unreached_conditions.depends_on_position(missed):
                 return
-            place = tuple(((f"%ctaid.{axis}", 0), number) for axis in "xyz")
+            values = {"%ctaid": number, "%nctaid": length}
+            place = tuple(((f"{name}.{axis}", 0), value) for name, value in values.items() for axis in "xyz")
             self._reaches_missed(Scenario(self.launch, sample, overrides=place))
 
     def _explore_other_slot(self) -> None:
@@ -322,9 +326,9 @@ class Explorer:
 
     def _reaches_missed(self, scenario: Scenario) -> bool:
         """Executes a scenario, and returns whether it reaches or repeats missed steps. Otherwise it is not kept."""
-        missed, known = self._missed_steps, len(self.explorations)
+        missed, known = self._all_missed_steps, len(self.explorations)
         self._explore(scenario)
-        if self._missed_steps != missed:
+        if self._all_missed_steps != missed:
             return True
         del self.explorations[known:]
         return False

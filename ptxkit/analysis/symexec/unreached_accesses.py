@@ -2,20 +2,25 @@
 
 The races of a kernel are those between accesses that executions reached, so that nothing is known about the others.
 Code is left out where it never runs. A thread that executed a branch, and did not take one of its sides, never takes it
-if only constants and the thread's number decide the branch. This is the case with the remainder of a loop whose length
-the block's size determines.
+if only constants and the thread's number decide the branch, or if its condition has one value on all paths. This is the
+case with the remainder of a loop whose length the block's size determines, and with an unrolled loop of which a minimum
+bounds the length.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Access, Effect
+from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.explorer import Explorer
@@ -38,7 +43,7 @@ def unreached_shared_accesses(explorer: Explorer) -> list[Step]:
     missed = [step for step in accesses if step not in covered]
     own = [step for step in missed if program.contains(step)]
     others = [step for step in missed if step not in own and step in reachable_steps(program.function_of(step))]
-    return [*(_UnreachedCode(explorer).possible_steps(own) if own else ()), *others]
+    return [*explorer.unreached_code.possible_steps(own), *others]
 
 
 def _is_shared_access(effect: Effect) -> bool:
@@ -54,8 +59,8 @@ def _may_write_shared(effect: Effect) -> bool:
     return isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(("shared", "generic"))
 
 
-class _UnreachedCode:
-    """The blocks that some thread may reach in some launch."""
+class UnreachedCode:
+    """The code of a kernel that no execution reached, and some thread may reach in some launch."""
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer, self._program = explorer, explorer.program
@@ -65,12 +70,14 @@ class _UnreachedCode:
 
     def possible_steps(self, missed: list[Step]) -> list[Step]:
         """Returns the steps that some launch may reach."""
+        if not missed:
+            return []
         enterable = set().union(*(self._enterable_blocks(covered) for covered in self._covered_blocks()))
         return [step for step in missed if self._cfg.block_of(step) in enterable]
 
     def _covered_blocks(self) -> set[frozenset[int]]:
         """Returns the blocks that each thread reached in any execution; equal sets of different threads only once."""
-        by_thread: dict[int, set[int]] = {}
+        by_thread: dict[int, set[int]] = {tid: set() for tid in range(self._explorer.launch.threads)}
         for exploration in self._explorer.explorations:
             for group in exploration.groups:
                 blocks = {
@@ -96,14 +103,22 @@ class _UnreachedCode:
     def _is_decided(self, block: int) -> bool:
         """Returns whether a thread leaves a block to the same side whenever it is there."""
         if block not in self._decided:
-            launch = self._explorer.launch
+            launch, branch = self._explorer.launch, self._cfg.steps_of_block(block)[-1]
             fixed = (launch.is_exact or launch.is_limit) and launch.block[1:] == (1, 1)
-            self._decided[block] = (
-                fixed
-                and self._program.is_fully_matched
-                and self._depends_on_position(self._cfg.steps_of_block(block)[-1])
+            self._decided[block] = self._program.is_fully_matched and (
+                (fixed and self._depends_on_position(branch)) or self._is_constant(branch)
             )
         return self._decided[block]
+
+    def _is_constant(self, branch: Step) -> bool:
+        """Returns whether the condition of a branch has the same value on all paths."""
+        guard = branch.instruction.guard
+        found = None if guard is None else integers_in(self._values.value_at(branch, Name(guard.predicate)))
+        return found is not None and found.is_single
+
+    @cached_property
+    def _values(self) -> AbstractRegisters:
+        return self._program.analysis(AbstractRegisters)
 
     def _depends_on_position(self, branch: Step) -> bool:
         """Returns whether only constants and the thread's number decide the condition of a branch.

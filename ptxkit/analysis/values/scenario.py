@@ -33,8 +33,9 @@ FEW_TILES = 896
 #: with other remainders.
 MORE_SAMPLES = (SMALL_SIZE, ODD_SMALL_TILES, ODD_TILES, 22, 99, 1, 4096)
 #: The numbers of a CTA along each axis of the grid that are tried where they decide whether unreached code is executed,
-#: each with the size of the problem. The tile of a triangle with such a number has as many tiles before it.
-POSITIONS = ((2, SAMPLES[0]), (7, max(MORE_SAMPLES)))
+#: each with the length of the axis and the size of the problem. The first ones are at the end of the grid, the last one
+#: is inside. The tile of a triangle with such a number has as many tiles before it.
+POSITIONS = ((2, 3, SAMPLES[0]), (7, 8, max(MORE_SAMPLES)), (2, 5, SMALL_SIZE))
 #: The numbers of the first words of buffers that the host fills: a few, and more than a ring has stages.
 INPUT_SCALES = (8, 9)
 #: The sizes that consist of whole tiles: a kernel for whole tiles only supports them.

@@ -56,7 +56,10 @@ class SpecialRegisters:
 
 
 def _of_cta(launch: LaunchConfig, rank: int, cluster: int, given: Mapping[str, int]) -> dict[str, int]:
-    """Returns the registers that all threads of a CTA share. given: the number of the CTA, by register, if set."""
+    """Returns the registers that all threads of a CTA share.
+
+    given: the number of the CTA, by register, if set, and then maybe the lengths of the grid.
+    """
     cx, cy, cz = launch.cluster
     size = launch.cluster_size
     place = (rank % cx, rank // cx % cy, rank // (cx * cy))
@@ -79,5 +82,6 @@ def _of_cta(launch: LaunchConfig, rank: int, cluster: int, given: Mapping[str, i
     for axis in "xyz":
         number = given.get(f"%ctaid.{axis}", 0)
         if number > 0:
-            known |= {f"%ctaid.{axis}": number, f"%nctaid.{axis}": max(number + 1, known[f"%nctaid.{axis}"])}
+            least = max(number + 1, known[f"%nctaid.{axis}"])
+            known |= {f"%ctaid.{axis}": number, f"%nctaid.{axis}": given.get(f"%nctaid.{axis}", least)}
     return known

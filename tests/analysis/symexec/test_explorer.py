@@ -8,9 +8,9 @@ from ptxkit.analysis.context.writer_threads import MAX_ADDED_THREADS, find_write
 from ptxkit.analysis.ir import budget
 from ptxkit.analysis.limits import MAX_IDLE_SAMPLES
 from ptxkit.analysis.symexec import explorer
-from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.symexec.explorer import Exploration, Explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.values.scenario import FEW_TILES, MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE
+from ptxkit.analysis.values.scenario import FEW_TILES, MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE, Scenario
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
 
@@ -47,9 +47,13 @@ def test_large_sizes_in_comparisons_are_tried(test: str) -> None:
 
 def test_only_the_largest_size_is_tried_after_those_that_reach_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
-    monkeypatch.setattr(
-        Explorer, "_explore", lambda self, each, do=Explorer._explore: tried.append(each.sample) or do(self, each)
-    )
+    execute = Explorer.execute
+
+    def note(self: Explorer, scenario: Scenario, *, outside: bool = False) -> Exploration:
+        tried.append(scenario.sample)
+        return execute(self, scenario, outside=outside)
+
+    monkeypatch.setattr(Explorer, "execute", note)
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
     assert samples(body) == list(SAMPLES)
     assert tried[:6] == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES], max(MORE_SAMPLES)]
@@ -116,6 +120,16 @@ end: nanosleep.u32 0;"""
     explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
     assert {dict(each.scenario.overrides).get(("%ctaid.y", 0), 0) for each in explorer.explorations} == positions
     assert (explorer.unreached_steps == []) == (2 in positions)
+
+
+@pytest.mark.parametrize(("behind", "place"), [(1, (2, 3)), (3, (2, 5))])
+def test_a_place_at_the_end_of_the_grid_is_tried_and_one_inside(behind: int, place: tuple[int, int]) -> None:
+    body = f"""mov.u32 %r8, %ctaid.y; setp.lt.u32 %p1, %r8, 2; @%p1 bra end; add.u32 %r8, %r8, {behind};
+mov.u32 %r9, %nctaid.y; setp.gt.u32 %p1, %r8, %r9; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"""
+    explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
+    assert explorer.unreached_steps == []
+    chosen = dict(explorer.explorations[-1].scenario.overrides)
+    assert (chosen["%ctaid.y", 0], chosen["%nctaid.y", 0]) == place
 
 
 def test_unreachable_code_is_not_missed() -> None:

@@ -54,6 +54,11 @@ def test_accesses_under_a_condition_that_no_execution_meets_are_open() -> None:
     assert unreached_lines(DATA_DEPENDENT) == RARE_ACCESSES
 
 
+@pytest.mark.parametrize(("least", "lines"), [(4, []), (2, RARE_ACCESSES)])
+def test_accesses_are_not_missed_where_the_condition_has_one_value_on_all_paths(least: int, lines: list[int]) -> None:
+    assert unreached_lines(f"mul.lo.u32 %m, %n, %n; max.u32 %m, %m, {least}; setp.eq.u32 %p, %m, 3;") == lines
+
+
 def test_they_stay_open_without_the_barrier_that_orders_them() -> None:
     assert unreached_lines(DATA_DEPENDENT, change=("\tbar.sync 0;\n", "\n")) == RARE_ACCESSES
 
@@ -64,7 +69,7 @@ def test_code_that_the_number_of_the_thread_excludes_never_runs(directive: str) 
 
 
 def test_the_number_of_the_thread_excludes_nothing_where_the_size_of_the_block_is_unknown() -> None:
-    assert unreached_lines("shr.u32 %m, %t, 12; setp.ne.u32 %p, %m, 0;", "") == RARE_ACCESSES
+    assert unreached_lines("shr.u32 %m, %t, 9; setp.ne.u32 %p, %m, 0;", "") == RARE_ACCESSES
 
 
 def test_a_thread_number_is_not_enough_where_the_path_decides_which_value_is_compared() -> None:
