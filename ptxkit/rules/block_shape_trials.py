@@ -10,9 +10,10 @@ Source: PTX ISA, "Performance-Tuning Directives: .maxntid".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.thread_axes import ROW_LENGTHS, count_thread_axes
+from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, ROW_LENGTHS, USUAL_BLOCKS, count_thread_axes
 from ptxkit.analysis.values.scenario import declared_extents
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.launch_trials import LaunchTrials
@@ -48,6 +49,27 @@ class BlockShapeTrials:
             elif facts is not None:
                 proven = {number: item for number, item in proven.items() if (item.code, item.span) in found}
         judge.retract([item for number, item in errors.items() if number not in proven], kernel.scenarios)
+        self._ask_about_third_axis(judge, kernel, rules)
+
+    def _ask_about_third_axis(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        """Asks about what is wrong in a block with three axes, if the kernel reads positions along all of them.
+
+        Many kernels only number their threads so, and are launched with one row, which is the block that is analyzed.
+        """
+        launch = kernel.explorer.launch
+        if launch.is_exact or launch.block[1:] != (1, 1) or count_thread_axes(kernel.program) < len(launch.block):
+            return
+        block = next(
+            (
+                each
+                for each in (*USUAL_BLOCKS[3], ONE_WARP_BLOCKS[3])
+                if not launch.is_limit or prod(each) <= launch.threads
+            ),
+            None,
+        )
+        if block is not None:
+            facts = self._trials.explore(kernel.program.function, "reqntid", block)
+            judge.ask_about_shape(self._trials.check(facts, rules).diagnostic_by_span)
 
 
 def blocks_with_rows(kernel: KernelFacts) -> Iterator[tuple[int, int, int]]:

@@ -188,6 +188,11 @@ class VerdictBuilder:
             del self.diagnostic_by_span[place]
         self._ask_at(places, ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA(), "block", scenarios)
 
+    def ask_about_shape(self, places: Iterable[CodeSpan]) -> None:
+        """Adds questions at places without a diagnostic or a question, which the shape of the block decides."""
+        known = self.diagnostic_by_span.keys() | {(item.code, item.span) for item in self.undecided}
+        self._ask_at([place for place in places if place not in known], ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA(), "", ())
+
     def retract_impossible_conditions(self) -> None:
         """Removes the conditions of the questions about tensor maps if no maps satisfy those of all questions."""
         wanted = [each for item in self.undecided for each in item.conditions if isinstance(each, BoxBytes)]

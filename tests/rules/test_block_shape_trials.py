@@ -111,3 +111,33 @@ def test_a_kernel_whose_tile_is_too_small_for_the_usual_shapes_has_no_such_condi
 def test_an_order_that_is_missing_with_several_rows_is_not_silent() -> None:
     verdict = transpose(barrier="")
     assert "PTX621" in {item.code for item in (*verdict.diagnostics, *verdict.undecided)}
+
+
+SOLID = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+{bounds}
+{{
+.shared .align 16 .b8 tile[4096];
+.reg .b32 %r<20>;
+mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z; mov.u32 %r4, %ntid.x; mov.u32 %r5, %ntid.y;
+mad.lo.u32 %r6, %r3, %r5, %r2; mad.lo.u32 %r7, %r6, %r4, %r1; mov.u32 %r8, tile; mad.lo.u32 %r9, %r7, 4, %r8;
+st.shared.u32 [%r9], %r7;
+{wait}
+mov.u32 %r10, %ntid.z; add.u32 %r11, %r3, 1; rem.u32 %r11, %r11, %r10;
+mad.lo.u32 %r6, %r11, %r5, %r2; mad.lo.u32 %r7, %r6, %r4, %r1; mad.lo.u32 %r9, %r7, 4, %r8;
+ld.shared.u32 %r12, [%r9];
+ret;
+}}
+"""
+"""Each thread reads what its neighbor along z has stored."""
+
+
+@pytest.mark.parametrize("bounds", ["", ".maxntid 1024", ".maxntid 128"])
+def test_what_is_wrong_in_blocks_with_three_axes_only_is_a_question(bounds: str) -> None:
+    verdict = lint(SOLID.format(bounds=bounds, wait=""))
+    assert not verdict.diagnostics
+    assert [item.code for item in verdict.undecided] == ["PTX621"]
+    assert lint(SOLID.format(bounds=bounds, wait="bar.sync 0;")) == Verdict(())
+    assert errors(lint(SOLID.format(bounds=".reqntid 4, 4, 4", wait=""))) == ["PTX621"]
