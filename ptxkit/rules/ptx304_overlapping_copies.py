@@ -86,7 +86,8 @@ def _covers_range(copy: AsyncCopy, touched: tuple[int, int]) -> bool:
 
 def _finding(name: str, earlier: AsyncCopy, event: TraceEvent, words: MessageTemplate) -> Finding:
     same = earlier.event.step is event.step
-    where = ptx3xx.IN_EARLIER_ROUND() if same else ptx3xx.AT_LABELED_LINE()
+    repeated = ptx3xx.IN_EARLIER_ROUND if earlier.group == "cp.async" else ptx3xx.OF_OTHER_THREAD
+    where = repeated() if same else ptx3xx.AT_LABELED_LINE()
     return Finding(
         primary=event.step,
         message=words(variable=name, place=where),

@@ -359,7 +359,22 @@ def _two_bulk_copies(name: str, between: str, thread: str, *, wrong: bool) -> Ca
     return Case(name, "\n".join((_TWO_MBARRIERS, _FIRST, between, second, _BOTH_DONE)))
 
 
+def _copy_of_each_warp(name: str, stride: int, mark: str = "") -> Case:
+    """The first thread of each warp fills 512 bytes on its own mbarrier. stride: the distance of the destinations."""
+    return Case(
+        name,
+        f"""shr.u32 %r10, %r1, 5; and.b32 %r11, %r1, 31; setp.eq.u32 %p4, %r11, 0; mad.lo.u32 %r12, %r10, 8, %r5;
+@%p4 mbarrier.init.shared::cta.b64 [%r12], 1; bar.sync 0; mad.lo.u32 %r13, %r10, {stride}, %r2;
+@!%p4 bra join; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r12], 512;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r13], [%rd1], 512, [%r12]; {mark}
+join: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r12], 0; @!%p3 bra join;
+bar.sync 0; ld.shared.u32 %r14, [%r4];""",
+    )
+
+
 OVERLAPPING = (
+    _copy_of_each_warp("each warp fills bytes of its own", 512),
+    _copy_of_each_warp("each warp fills bytes of the next one", 256, "//! PTX304"),
     _two_bulk_copies("bulk copies of two mbarriers into the same bytes", "", "%p1", wrong=True),
     _two_bulk_copies("a barrier does not complete a bulk copy", "bar.sync 0;", "%p1", wrong=True),
     _two_bulk_copies("a bulk copy of another thread into the same bytes", "", "%p2", wrong=True),

@@ -85,8 +85,9 @@ def find_bulk_collisions(facts: ScenarioFacts) -> Iterator[CopyOverwrite]:
     """Yields the pairs of bulk copies into the same shared memory, of one thread or of two, where their order is known.
 
     The second one is safe if the first one is complete when it starts; of two threads, either may be the first one. A
-    few executions of each pair of instructions are examined, but no two of one instruction: where an iteration does not
-    wait for the copy of the previous one, other rules report it.
+    few executions of each pair of instructions are examined. Of one instruction, only copies of two threads in one
+    iteration are, into bytes that differ: where an iteration does not wait for the copy of the previous one, other
+    rules report it, and threads that copy the same bytes write equal values.
     """
     if facts.has_unknown_call or may_poll_memory(facts.program):
         return
@@ -99,9 +100,17 @@ def find_bulk_collisions(facts: ScenarioFacts) -> Iterator[CopyOverwrite]:
                 pair = (earlier.event.step, copy.event.step)
                 if facts.budget.is_exhausted:
                     return
-                if pair[0] is not pair[1] and pair_budget.allow((issuer.tid, thread.tid, *pair)):
+                is_same = pair[0] is pair[1]
+                if is_same and (issuer is thread or _repeat(earlier.event, copy.event)):
+                    continue
+                if pair_budget.allow((issuer.tid, thread.tid, *pair)):
                     yield from _collision(facts, (issuer, earlier), (thread, copy))
             known.add(*touched, (thread, copy))
+
+
+def _repeat(first: TraceEvent, other: TraceEvent) -> bool:
+    """Returns whether two copies of one instruction are of different iterations, or write the same bytes."""
+    return first.visit != other.visit or access_range(first) == access_range(other)
 
 
 def _is_bulk_fill(copy: AsyncCopy) -> bool:

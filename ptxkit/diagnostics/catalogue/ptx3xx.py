@@ -225,6 +225,7 @@ COPIES_OVERLAP = MessageTemplate(
     missing="a wait for the earlier operation, between the two",
 )
 IN_EARLIER_ROUND = MessageTemplate(OVERLAPPING_COPIES, "in an earlier iteration")
+OF_OTHER_THREAD = MessageTemplate(OVERLAPPING_COPIES, "of another thread")
 AT_LABELED_LINE = MessageTemplate(OVERLAPPING_COPIES, "at line {1}")
 COPIES_OF_GROUP_OVERLAP = MessageTemplate(
     OVERLAPPING_COPIES,
