@@ -78,7 +78,8 @@ def _check_scenario(
                     (event.step, None), number, thread.trace.is_certain(position), _uninitialized_use(event)
                 )
             elif not _is_initialized(facts, made, address):
-                yield OpenObligation(event.step, ptx5xx.INITIALIZATION_NOT_SEEN())
+                missing = "" if facts.scenario.launch.is_exact else "block"
+                yield OpenObligation(event.step, ptx5xx.INITIALIZATION_NOT_SEEN(), missing)
 
 
 def _unknown_initializations(facts: ScenarioFacts) -> Iterator[OpenObligation]:

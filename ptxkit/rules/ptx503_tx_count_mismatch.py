@@ -224,7 +224,8 @@ def _check_unreached_arrivals(
     stuck = judge(facts).broken
     for wait, is_arrived, _ in find_waits_and_arrivals(facts):
         if not is_arrived and wait.step not in stuck:
-            yield OpenObligation(wait.step, ptx5xx.ARRIVALS_IN_UNREACHED_CODE())
+            missing = "" if facts.scenario.launch.is_exact else "block"
+            yield OpenObligation(wait.step, ptx5xx.ARRIVALS_IN_UNREACHED_CODE(), missing)
     if stuck:
         yield from make_observations(kernel, number, (), judge)
 

@@ -235,6 +235,21 @@ def test_a_size_decides_a_question_that_another_size_answered() -> None:
     assert asked.conditions == (BlockLimits(possible=(256,)),)
 
 
+@pytest.mark.parametrize(("initializer", "conditions"), [(200, (BlockLimits(possible=(256,)),)), (300, ())])
+def test_a_size_decides_whether_a_thread_initializes_an_mbarrier(
+    initializer: int, conditions: tuple[BlockLimits, ...]
+) -> None:
+    text = ROLES.format(threads=0, count=128).replace(
+        "setp.eq.u32 %p1, %r1, 0;", f"setp.eq.u32 %p1, %r1, {initializer};"
+    )
+    text = text.replace("setp.ge.u32 %p2, %r1, 128;", "setp.ge.u32 %p2, %r1, 0;").replace(
+        "\n{\n", "\n.maxntid 256\n{\n"
+    )
+    asked = [each for each in lint(text).undecided if each.code == "PTX501"]
+    assert asked
+    assert {each.conditions for each in asked} == {conditions}
+
+
 ROLES = """.version 8.0
 .target sm_90
 .address_size 64
