@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.analysis.abstract_interpretation.value_reader import Reader, ValueReader
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.values.cta_values import CtaValue, apply, per_thread
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.special_registers import SpecialRegisters
 from ptxkit.analysis.values.symbolic_values import LaneValues
+from ptxkit.analysis.values.value_reader import Reader, ValueReader
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.semantics.value_ops import bit_mask
 

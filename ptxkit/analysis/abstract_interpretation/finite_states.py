@@ -17,10 +17,10 @@ from itertools import product
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
-from ptxkit.analysis.abstract_interpretation.value_reader import ValueReader
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_FINITE_STATES, MAX_SPLIT_LOOPS, MAX_STATE_DEPTH, MAX_STATE_ROUNDS, MAX_STATE_WORK
+from ptxkit.analysis.values.value_reader import ValueReader
 from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask
 
 Numbers: TypeAlias = "frozenset[int] | None"

@@ -19,9 +19,9 @@ from ptxkit.analysis.abstract_interpretation.abstract_values import (
 )
 from ptxkit.analysis.abstract_interpretation.special_ranges import SpecialRanges
 from ptxkit.analysis.abstract_interpretation.strided_ranges import full_range, make_range, single
-from ptxkit.analysis.abstract_interpretation.value_reader import Reader, ValueReader, loaded_argument
 from ptxkit.analysis.dataflow.forwarded_loads import forwarded_loads
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.values.value_reader import Reader, ValueReader, loaded_argument
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.layout import DeclaredVariable

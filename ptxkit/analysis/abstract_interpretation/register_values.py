@@ -28,7 +28,6 @@ from ptxkit.analysis.abstract_interpretation.operand_reader import AbstractOpera
 from ptxkit.analysis.abstract_interpretation.returning_calls import has_known_paths
 from ptxkit.analysis.abstract_interpretation.strided_ranges import join_ranges, single
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
-from ptxkit.analysis.abstract_interpretation.value_reader import Reader
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import read_operands
@@ -40,6 +39,7 @@ from ptxkit.analysis.limits import (
     MAX_VALUE_WORK,
     MAX_WIDENED_VISITS,
 )
+from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, Expression
 from ptxkit.syntax.tree import Integer, Name, Operand, operand_names

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.cta_operands import CtaOperands
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
-from ptxkit.analysis.abstract_interpretation.value_reader import Reader
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_VECTOR_DEPTH
 from ptxkit.analysis.values.cta_values import CtaValue, per_thread
 from ptxkit.analysis.values.scenario import launch_config_of
+from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Barrier, Value
 from ptxkit.isa.expressions import CallExpr, Expression

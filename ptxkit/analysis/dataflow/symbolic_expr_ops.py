@@ -12,8 +12,7 @@ from typing import TypeAlias
 from ptxkit.analysis.dataflow.polynomial import Polynomial
 from ptxkit.analysis.limits import MAX_EXPR_CHARS
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.expressions import ConstantExpr, Expression
-from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, interpret
+from ptxkit.semantics.value_ops import interpret
 
 ConstantArgument: TypeAlias = "int | float | str | bool | None"
 """A constant of the table: a width, a type, a mode."""
@@ -39,17 +38,6 @@ class SymbolicExpr:
 def unknown_expr(text: str) -> SymbolicExpr:
     """Returns a value that only has a name. (The text after `#` distinguishes blocks of one function.)"""
     return SymbolicExpr(Polynomial.unknown(text.partition("#")[0]))
-
-
-def constant_arguments(arguments: Sequence[Expression]) -> tuple[ConstantArgument, ...]:
-    """Returns the constants among the arguments of an operation."""
-    return tuple(each.value for each in arguments if isinstance(each, ConstantExpr))
-
-
-def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expression]:
-    """Returns the arguments of an operation that are values, without those that the table fixes."""
-    operation = INTEGER_OPERATIONS.get(function)
-    return list(arguments[1:]) if operation is None else operation.operands(arguments)
 
 
 def apply_operation(

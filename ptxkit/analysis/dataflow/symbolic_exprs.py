@@ -7,23 +7,17 @@ Nothing is guessed, and no execution is required. Arithmetic wraps at the width 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.polynomial import Polynomial
-from ptxkit.analysis.dataflow.symbolic_expr_ops import (
-    SymbolicExpr,
-    apply_operation,
-    constant_arguments,
-    unknown_expr,
-    value_arguments,
-)
+from ptxkit.analysis.dataflow.symbolic_expr_ops import SymbolicExpr, apply_operation, unknown_expr
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.limits import MAX_EXPR_DEPTH
+from ptxkit.analysis.values.value_reader import Reader, ValueReader, loaded_argument
 from ptxkit.fast_dataclasses import replace
-from ptxkit.isa import table
-from ptxkit.isa.effects import Value
-from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.syntax.tree import Address, Binary, Integer, Name, Operand, Unary, Vector
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.semantics.layout import DeclaredVariable
 
 
 class SymbolicExprs:
@@ -33,7 +27,8 @@ class SymbolicExprs:
     """
 
     def __init__(self, program: Program, *, low_bits: bool = False) -> None:
-        self._program, self._low_bits = program, low_bits
+        self._program = program
+        self._operands = SymbolicOperands(low_bits=low_bits)
         self._definitions = program.analysis(ReachingDefinitions)
         self._cache: dict[tuple[Step, str], SymbolicExpr] = {}
         self._induction_assignments: dict[str, frozenset[Step]] = {}
@@ -115,91 +110,58 @@ class SymbolicExprs:
         return known
 
     def _compute_assigned_value(self, step: Step, register: str, depth: int) -> SymbolicExpr:
-        for effect in step.effects:
-            target = step.operand(effect.result) if isinstance(effect, Value) else None
-            if not isinstance(effect, Value) or target is None or register not in registers_in(target, step.scope):
-                continue
-            place = _element_index(target, register, step)
-            found = self._expression_value(step, effect.value, depth - 1, place)
-            if found is not None:
-                return found
-        return self._register_symbol(step, register, frozenset([step]))
+        found = self._operands.assigned_value(step, register, self._reader(depth - 2))
+        return self._register_symbol(step, register, frozenset([step])) if found is None else found
 
-    def _expression_value(
-        self, step: Step, expression: Expression, depth: int, element: int = 0
-    ) -> SymbolicExpr | None:
-        """Returns the value of an expression.
+    def _reader(self, depth: int) -> Reader[SymbolicExpr | None]:
+        return lambda step, text: self._register_value(step, step.scope.register_name(text), depth)
 
-        element: the index of the value among those of a vector load.
-        """
-        match expression:
-            case ConstantExpr(value=bool() | int() as value):
-                return SymbolicExpr(Polynomial.constant(int(value)))
-            case OperandRole(name=role):
-                return self._role_value(step, role, depth)
-            case CallExpr(
-                function="load",
-                arguments=(ConstantExpr(value=str(space)), OperandRole(name=role), ConstantExpr(value=int(width))),
-            ):
-                return self._parameter_value(step, space, role, element * width // 8)
-            case CallExpr(function=function, arguments=arguments) if not element:
-                given = [self._expression_value(step, each, depth) for each in value_arguments(function, arguments)]
-                found = [each for each in given if each is not None]
-                return (
-                    apply_operation(function, constant_arguments(arguments), found, low_bits=self._low_bits)
-                    if len(found) == len(given)
-                    else None
-                )
+
+class SymbolicOperands(ValueReader[SymbolicExpr | None]):
+    """The operands of steps as expressions; the value of one that cannot be written in a few words is None.
+
+    low_bits: as in `SymbolicExprs`.
+    """
+
+    def __init__(self, *, low_bits: bool) -> None:
+        self._low_bits = low_bits
+
+    def constant(self, number: int) -> SymbolicExpr | None:
+        return SymbolicExpr(Polynomial.constant(number))
+
+    def unknown(self) -> SymbolicExpr | None:
         return None
 
-    def _role_value(self, step: Step, role: str, depth: int) -> SymbolicExpr | None:
-        operand = step.operand(role)
-        return self._operand_value(step, operand, depth)
+    def apply(self, name: str, arguments: Sequence[object]) -> SymbolicExpr | None:
+        if None in arguments:
+            return None
+        operands = [each for each in arguments if isinstance(each, SymbolicExpr)]
+        words = [each for each in arguments if isinstance(each, int | str | float)]
+        return apply_operation(name, words, operands, low_bits=self._low_bits)
 
-    def _operand_value(self, step: Step, operand: Operand | None, depth: int) -> SymbolicExpr | None:
-        match operand:
-            case Integer(value=value):
-                return SymbolicExpr(Polynomial.constant(value))
-            case Unary(operator="-", operand=Integer(value=value)):
-                return SymbolicExpr(Polynomial.constant(-value))
-            case Binary(operator="+", left=Name() as name, right=Integer(value=value)):
-                found = self._operand_value(step, name, depth)
-                return None if found is None else replace(found, sum=found.sum.plus(Polynomial.constant(value)))
-            case Name(text=text):
-                return self._name_value(step, text, depth)
+    def truncate(self, _value: SymbolicExpr | None, _width: int) -> SymbolicExpr | None:
         return None
 
-    def _name_value(self, step: Step, text: str, depth: int) -> SymbolicExpr:
-        register = step.scope.register_name(text)
-        variable = step.scope.variable(text)
-        if register == text and variable is not None:
-            # `text` without `&` denotes the value that is loaded from the parameter.
-            shown = text if step.scope.parameter(text) is None else f"&{text}"
-            return SymbolicExpr(Polynomial.unknown(shown), variable.space)
-        if table().special(text) is not None and not step.scope.shadows_special_register(text):
-            return unknown_expr(text)
-        return self._register_value(step, register, depth - 1)
+    def special(self, name: str) -> SymbolicExpr | None:
+        return unknown_expr(name)
 
-    def _parameter_value(self, step: Step, space: str, role: str, further: int) -> SymbolicExpr | None:
-        """Returns the value that is loaded from a parameter of the kernel."""
-        operand = step.operand(role)
-        if not space.startswith("param") or not isinstance(operand, Address) or not isinstance(operand.base, Name):
+    def variable(self, variable: DeclaredVariable) -> SymbolicExpr | None:
+        # The name of a parameter without `&` denotes the value that is loaded from it.
+        shown = f"&{variable.name}" if variable.space.startswith("param") else variable.name
+        return SymbolicExpr(Polynomial.unknown(shown), variable.space)
+
+    def load(self, step: Step, call: CallExpr, place: int, _read: Reader[SymbolicExpr | None]) -> SymbolicExpr | None:
+        """Returns the value that is loaded from a parameter of the kernel; None for any other load."""
+        argument = loaded_argument(step, call, place)
+        if argument is None:
             return None
-        text, offset = operand.base.text, operand.offset + further
-        parameter = step.scope.parameter(text)
-        if parameter is None:
-            return None
-        found = SymbolicExpr(Polynomial.unknown(f"[{text}+{offset}]" if offset else text))
-        return replace(found, space=parameter.pointer[0], is_generic=True) if parameter.pointer else found
+        name, offset, _ = argument
+        found = SymbolicExpr(Polynomial.unknown(f"[{name}+{offset}]" if offset else name))
+        parameter = step.scope.parameter(name)
+        pointer = parameter.pointer if parameter is not None else None
+        return replace(found, space=pointer[0], is_generic=True) if pointer else found
 
 
 def _previous_iteration_name(register: str) -> str:
     """Returns the name of a register's value in the previous iteration, which is not a valid name in a program."""
     return f"\0{register.partition('#')[0]}"
-
-
-def _element_index(target: Operand, register: str, step: Step) -> int:
-    """Returns the index of the vector element that the register is; 0 for a single register."""
-    elements = target.elements if isinstance(target, Vector) else ()
-    names = [step.scope.register_name(each.text) if isinstance(each, Name) else "" for each in elements]
-    return names.index(register) if register in names else 0

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptxkit.analysis.abstract_interpretation.cta_operands import CtaOperands
-from ptxkit.analysis.abstract_interpretation.value_reader import Reader, loaded_argument
 from ptxkit.analysis.dataflow.input_loads import input_loads
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SharedWindow
 from ptxkit.analysis.symexec.lane_ops import source_lane
 from ptxkit.analysis.values.cta_values import CtaValue, UniformTerm, atom, is_uniform, per_thread
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.value_reader import Reader, loaded_argument
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.value_ops import bit_mask

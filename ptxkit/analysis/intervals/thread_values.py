@@ -13,12 +13,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from ptxkit.analysis.abstract_interpretation.cta_operands import UNKNOWN_OPERATIONS
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
-from ptxkit.analysis.abstract_interpretation.value_reader import Reader
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.thread_operands import ThreadOperands
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.cta_values import Atom, CtaValue, UniformTerm, apply
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Operand, operand_names
