@@ -13,6 +13,7 @@ from functools import cached_property
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.access_sampling import FIRST_EXECUTIONS, LAST_EXECUTIONS
+from ptxkit.analysis.context.term_ranges import TermRanges
 from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
@@ -21,7 +22,6 @@ from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, is_outside_shared_memory
-from ptxkit.analysis.values.term_ranges import TermRanges
 from ptxkit.isa.effects import Access
 from ptxkit.syntax.tree import Operand
 

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
+from ptxkit.analysis.context.term_ranges import TermRanges
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
-from ptxkit.analysis.values.term_ranges import TermRanges
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.semantics.value_ops import INTEGER_OPERATIONS
 
@@ -22,6 +22,7 @@ BOUNDED = (
     ("bfe", (32, False), (3, 7), 127),
     ("popc", (32,), (), 32),
     ("convert", ("u32", "u8"), (), 255),
+    ("convert", ("u32", "s8"), (), 255),
 )
 UNBOUNDED = (
     ("add", (32,), (4,)),
@@ -30,7 +31,6 @@ UNBOUNDED = (
     ("div", (32, True), (1 << 25,)),
     ("min", (32, True), (127,)),
     ("bfe", (32, True), (3, 7)),
-    ("convert", ("u32", "s8"), ()),
     ("shl", (32,), (2,)),
     ("mul", (32,), (4,)),
 )
