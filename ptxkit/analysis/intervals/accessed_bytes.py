@@ -72,16 +72,24 @@ def bytes_of(values: AbstractRegisters, step: Step, effects: Iterable[Effect]) -
     """
     found: list[AccessedBytes] = []
     for effect in effects:
-        operand = step.operand(effect.address) if isinstance(effect, Access) else None
-        if operand is None or not isinstance(effect, Access) or effect.via != "address":
+        if not isinstance(effect, Access) or effect.via != "address":
             return None
-        size = largest_size(values, step, effect.size)
-        for each in values.value_at(step, operand):
-            touched = _bytes_at(each, size)
-            if touched is None:
-                return None
-            found.extend(touched)
+        touched = bytes_at(values, step, effect.address, largest_size(values, step, effect.size))
+        if touched is None:
+            return None
+        found.extend(touched)
     return found
+
+
+def bytes_at(values: AbstractRegisters, step: Step, role: str, size: int | None) -> list[AccessedBytes] | None:
+    """Returns the bytes of shared memory at the address in an operand of a step; None if they are unknown.
+
+    size: their number; None if it is unknown.
+    """
+    operand = step.operand(role)
+    parts = [_bytes_at(each, size) for each in values.value_at(step, operand)] if operand is not None else [None]
+    known = [each for each in parts if each is not None]
+    return [each for part in known for each in part] if len(known) == len(parts) else None
 
 
 def _bytes_at(each: Alternative, size: int | None) -> list[AccessedBytes] | None:
