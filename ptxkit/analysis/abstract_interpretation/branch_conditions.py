@@ -12,7 +12,7 @@ from ptxkit.analysis.abstract_interpretation.range_ops import resize
 from ptxkit.analysis.abstract_interpretation.strided_ranges import StridedRange, restrict, without
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, ValueGraph, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_CONDITIONS
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Value
@@ -62,8 +62,8 @@ class PathComparison:
 class BranchConditions:
     """The conditions in one function."""
 
-    def __init__(self, program: Program, cfg: ControlFlowGraph, graph: ValueGraph) -> None:
-        self._program, self._cfg, self._graph = program, cfg, graph
+    def __init__(self, cfg: ControlFlowGraph, graph: ValueGraph) -> None:
+        self._cfg, self._graph = cfg, graph
         self._of_block: dict[int, tuple[PathComparison, ...]] = {}
         self._of_edge: dict[tuple[int, int], tuple[PathComparison, ...]] = {}
 
@@ -99,16 +99,10 @@ class BranchConditions:
         return found
 
     def _find_edge(self, block: int, following: int) -> Iterator[PathComparison]:
-        last = self._cfg.steps_of_block(block)[-1]
+        last, side = self._cfg.steps_of_block(block)[-1], self._cfg.guarded_side(block, following)
         guard = last.instruction.guard
-        if guard is None or not is_control_transfer(last):
-            return
-        steps = self._program.steps
-        targets = {self._cfg.block_of(steps[at]) for at in last.targets if at < len(steps)}
-        is_next = following == block + 1
-        if is_next == (following in targets):
-            return
-        yield from self._predicate(last, Name(guard.predicate), is_next == guard.negated, _DEPTH)
+        if guard is not None and side is not None:
+            yield from self._predicate(last, Name(guard.predicate), side != guard.negated, _DEPTH)
 
     def _predicate(self, step: Step, operand: Operand | None, truth: bool, depth: int) -> Iterator[PathComparison]:
         """Yields the comparisons that hold if a predicate has a truth value where a step reads it."""

@@ -17,8 +17,8 @@ from itertools import product
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_FINITE_STATES, MAX_SPLIT_LOOPS, MAX_STATE_DEPTH, MAX_STATE_ROUNDS, MAX_STATE_WORK
 from ptxkit.analysis.values.value_reader import ValueReader
 from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask
@@ -47,8 +47,8 @@ class Environment:
 class FiniteStates:
     """The registers of one function with known paths that loops carry and that have few numbers."""
 
-    def __init__(self, program: Program, cfg: ControlFlowGraph, graph: ValueGraph) -> None:
-        self._program, self._cfg, self._graph = program, cfg, graph
+    def __init__(self, cfg: ControlFlowGraph, graph: ValueGraph) -> None:
+        self._cfg, self._graph = cfg, graph
         self._reader = NumberSets()
         self._sets: dict[Merge, Numbers] = {}
         self._readers: dict[Merge, set[Merge]] = defaultdict(set)
@@ -192,14 +192,9 @@ class FiniteStates:
         return True
 
     def _may_pass_edge(self, block: int, following: int, given: Environment, depth: int) -> bool:
-        last = self._cfg.steps_of_block(block)[-1]
+        last, is_taken = self._cfg.steps_of_block(block)[-1], self._cfg.guarded_side(block, following)
         guard = last.instruction.guard
-        if guard is None or not is_control_transfer(last):
-            return True
-        steps = self._program.steps
-        targets = {self._cfg.block_of(steps[at]) for at in last.targets if at < len(steps)}
-        is_taken, is_next = following in targets, following == block + 1
-        if is_taken == is_next:
+        if guard is None or is_taken is None:
             return True
         found = self._register(last, guard.predicate, given.closed, depth + 1)
         return found is None or (is_taken != guard.negated) in {bool(each) for each in found} or not found

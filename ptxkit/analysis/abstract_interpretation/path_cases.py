@@ -45,16 +45,9 @@ class PathCase:
     def successors(self, block: int) -> tuple[int, ...]:
         """Returns the blocks that may follow a block in this case."""
         following = self.cfg.successors[block]
-        last = self.cfg.steps_of_block(block)[-1]
-        if last.instruction.guard is None or not is_control_transfer(last):
-            return following
-        executes = self.executes(last)
-        if executes is None:
-            return following
-        if not executes:
-            return (block + 1,) if block + 1 < len(self.cfg.block_starts) else ()
-        targets = {self.cfg.block_of(self.program.steps[at]) for at in last.targets if at < len(self.program.steps)}
-        return tuple(each for each in following if each in targets)
+        executes = self.executes(self.cfg.steps_of_block(block)[-1])
+        excluded = () if executes is None else (not executes,)
+        return tuple(each for each in following if self.cfg.guarded_side(block, each) not in excluded)
 
     @cached_property
     def predecessors(self) -> list[tuple[int, ...]]:

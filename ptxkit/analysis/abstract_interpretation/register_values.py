@@ -55,8 +55,8 @@ class AbstractRegisters:
         cfg = self._cfg
         self.graph = ValueGraph(program, cfg)
         self.reader = AbstractOperands(program)
-        self.states = FiniteStates(program, cfg, self.graph)
-        self._conditions = BranchConditions(program, cfg, self.graph)
+        self.states = FiniteStates(cfg, self.graph)
+        self._conditions = BranchConditions(cfg, self.graph)
         self._known: dict[ValueNode, AbstractValue] = {}
         self._widths: dict[str, int] = {}
         self._visits: dict[ValueNode, int] = defaultdict(int)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.thread_vectors import ThreadVectors
 from ptxkit.analysis.abstract_interpretation.value_graph import ValueGraph
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.syntax.constants import WARP_SIZE
 
@@ -112,18 +112,10 @@ class ThreadRoles:
 
     def _successors(self, block: int, roles: Roles) -> Iterator[int]:
         """Yields the blocks that threads with some roles may come to after a block."""
-        last = self.cfg.steps_of_block(block)[-1]
-        guarded = self.passing_guard(last) if is_control_transfer(last) else None
-        targets = self._targets(last)
         for following in self.cfg.successors[block]:
-            is_taken, is_next = following in targets, following == block + 1
-            is_open = guarded is None or last.instruction.guard is None or is_taken == is_next
-            if is_open or guarded is None or not roles.isdisjoint(guarded if is_taken else self.everyone - guarded):
+            passing = self._passing_edge(block, following)
+            if passing is self.everyone or not roles.isdisjoint(passing):
                 yield following
-
-    def _targets(self, last: Step) -> set[int]:
-        steps = self.program.steps
-        return {self.cfg.block_of(steps[at]) for at in last.targets if at < len(steps)}
 
     @cached_property
     def _arriving(self) -> dict[int, Roles]:
@@ -157,14 +149,11 @@ class ThreadRoles:
 
     def _passing_edge(self, block: int, following: int) -> Roles:
         """Returns the threads that may come from one block to another, which follows it."""
-        last = self.cfg.steps_of_block(block)[-1]
-        guarded = self.passing_guard(last) if is_control_transfer(last) else None
-        if guarded is None or last.instruction.guard is None:
+        side = self.cfg.guarded_side(block, following)
+        guarded = self.passing_guard(self.cfg.steps_of_block(block)[-1]) if side is not None else None
+        if guarded is None:
             return self.everyone
-        is_taken, is_next = following in self._targets(last), following == block + 1
-        if is_taken == is_next:
-            return self.everyone
-        return guarded if is_taken else self.everyone - guarded
+        return guarded if side else self.everyone - guarded
 
     def _coming_from(self, block: int, following: int) -> Roles:
         """Returns the threads that may come to a block from another one, by the branches that dominate the edge."""

@@ -98,6 +98,18 @@ class ControlFlowGraph:
         here, there = self.block_of(first), self.block_of(step)
         return first.index <= step.index if here == there else self.dominators.dominates(here, there)
 
+    def guarded_side(self, block: int, following: int) -> bool | None:
+        """Returns whether the guarded branch at the end of a block leads to a block that may follow, or its omission.
+
+        The result is None if both do, or if the block does not end with such a branch.
+        """
+        last = self.steps_of_block(block)[-1]
+        if last.instruction.guard is None or not is_control_transfer(last):
+            return None
+        steps = self._program.steps
+        is_taken = following in {self.block_of(steps[at]) for at in last.targets if at < len(steps)}
+        return None if is_taken == (following == block + 1) else is_taken
+
     def loop_of(self, step: Step) -> CfgLoop | None:
         """Returns the innermost loop that contains a step."""
         return self.loops.innermost_loop(self.block_of(step))

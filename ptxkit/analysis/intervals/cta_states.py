@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Merge, ValueNode
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
@@ -264,24 +264,15 @@ class CtaStates:
     def _threads_by_successor(
         self, state: IntervalState, values: Mapping[Merge, CtaValue]
     ) -> Iterator[tuple[int, int]]:
-        cfg, block = self._cfg, state.block
-        last = cfg.steps_of_block(block)[-1]
+        last = self._cfg.steps_of_block(state.block)[-1]
         threads = self._all if state.barrier is not None else state.threads
-        successors = cfg.successors[block]
-        if last.instruction.guard is None or not is_control_transfer(last):
-            yield from ((each, threads) for each in successors)
-            return
-        taken = members_of(self._values.guard(last, values), count=self._values.threads)
-        targets = {cfg.block_of(self._program.steps[at]) for at in last.targets if at < len(self._program.steps)}
-        for each in successors:
-            falls = each == block + 1
-            if each in targets and falls:
-                own = threads
-            elif each in targets:
-                own = threads & taken[0]
+        for each in self._cfg.successors[state.block]:
+            side = self._cfg.guarded_side(state.block, each)
+            if side is None:
+                yield each, threads
             else:
-                own = threads & taken[1]
-            yield each, own
+                executing, others = members_of(self._values.guard(last, values), count=self._values.threads)
+                yield each, threads & (executing if side else others)
 
     def _values_at(self, block: int, after: int, values: Mapping[Merge, CtaValue]) -> Mapping[Merge, CtaValue]:
         """Returns the values of the merges at the start of a block, coming from another one."""
