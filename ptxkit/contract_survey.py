@@ -53,11 +53,11 @@ def derive_kernel_contract(
     explored: the kernel, if it was explored before. sizes: the numbers of threads to try first, where one that is
     possible suffices; all usual ones are tried for None, and none for an empty sequence.
     """
-    from ptxkit.analysis.context.kernel_facts import KernelFacts
+    from ptxkit.analysis.context.kernel_exploration import explore_kernel
     from ptxkit.rules import RULES
     from ptxkit.rules.launch_contracts import derive_contract
 
-    return derive_contract(module, explored or KernelFacts.explore(module, kernel), RULES, sizes)
+    return derive_contract(module, explored or explore_kernel(module, kernel), RULES, sizes)
 
 
 def depends_on_thread_count(verdict: Verdict) -> bool:

@@ -24,7 +24,7 @@ from ptxkit.analysis.context.writer_threads import (
 )
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
-from ptxkit.analysis.ir.program import Program, Step, flatten, is_unknown_code
+from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
 from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
@@ -39,7 +39,6 @@ from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.ordering import RELEASE_ORDERS
-from ptxkit.syntax.tree import Function, Module
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,14 +282,6 @@ class KernelFacts:
         self._facts_by_exploration = {
             id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
         }
-
-    @classmethod
-    def explore(cls, module: Module, kernel: Function) -> KernelFacts:
-        """Executes a kernel with the functions that it calls."""
-        explorer = Explorer(flatten(module, kernel, calls=True))
-        if explorer.program.steps:
-            explorer.run()
-        return cls(explorer)
 
     def cluster_of(self, number: int) -> list[ScenarioFacts]:
         """Returns all explored CTAs of a scenario's cluster, by rank; number: the index of the scenario."""

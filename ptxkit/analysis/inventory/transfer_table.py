@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from ptxkit.analysis.context.kernel_exploration import explore_kernel
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.mbarrier_waits import cta_offset
 from ptxkit.analysis.context.plain_copies import find_plain_copies
@@ -50,7 +51,7 @@ def collect_transfers(
     for function in module.functions():
         if function.body is not None and function.kind == "entry":
             known = explored.get(function.name) if explored is not None else None
-            kernel = _KernelRows(module, known or KernelFacts.explore(module, function), sources, products=products)
+            kernel = _KernelRows(module, known or explore_kernel(module, function), sources, products=products)
             called |= kernel.callees
             found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
     for function in module.functions():
