@@ -83,23 +83,12 @@ class BlockLimits:
             return contract_words.BLOCK_EXACTLY(threads=_extents(self.exact), **verbs)
         if self.most is not None:
             return contract_words.BLOCK_AT_MOST(threads=self.most, **verbs)
-        possible = self._possible_words()
+        possible = (*map(str, self.possible), *map(_extents, self.shapes))
         if possible and (verbs is not DEMANDED or not self.failing):
             wrong = _wrong_with((*map(str, self.failing), *map(_extents, self.failing_shapes)), self.code)
             return contract_words.BLOCK_ONE_OF(possible=_either(possible), wrong=wrong, **verbs)
         words = contract_words.BLOCK_NOT if self.possible else contract_words.BLOCK_NONE_OF
         return words(failing=_either(self.failing), code=self.code, possible=_either(self.possible), **verbs)
-
-    def brief(self) -> str:
-        if self.exact is not None:
-            return f"block == {_extents(self.exact)}"
-        if self.most is not None:
-            return f"block <= {self.most}"
-        named = "not in" if self.failing else "in"
-        return f"block {named} {', '.join(map(str, self.failing or self._possible_words()))}"
-
-    def _possible_words(self) -> tuple[str, ...]:
-        return (*map(str, self.possible), *map(_extents, self.shapes))
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         if launch.block is None:
@@ -135,13 +124,6 @@ class ClusterLimits:
             return contract_words.CLUSTER_AT_MOST(ctas=self.most, **verbs)
         return contract_words.CLUSTER_AT_LEAST(ctas=self.least, **verbs)
 
-    def brief(self) -> str:
-        if self.exact is not None:
-            return f"cluster == {_extents(self.exact)}"
-        if self.possible:
-            return f"cluster in {', '.join(map(str, self.possible))}"
-        return f"cluster >= {self.least}" if self.most is None else f"cluster <= {self.most}"
-
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         if launch.cluster is None:
             return False
@@ -165,9 +147,6 @@ class DynamicShared:
             return contract_words.SHARED_AT_LEAST(bytes=self.least, **verbs)
         return contract_words.SHARED_ALIGNED(bytes=self.alignment, **verbs)
 
-    def brief(self) -> str:
-        return f"shared >= {self.least}" if self.least is not None else f"shared base % {self.alignment} == 0"
-
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         return self.least is not None and launch.shared is not None and launch.shared < self.least
 
@@ -189,11 +168,6 @@ class ParameterPlace:
         part = contract_words.PART_OF_PARAMETER(offset=self.offset) if self.offset else ""
         return contract_words.PARAMETER(part=part, index=self.index, name=self.name)
 
-    @property
-    def short(self) -> str:
-        """The name, with the offset of a part."""
-        return f"{self.name}+{self.offset}" if self.offset else self.name
-
 
 @dataclass(frozen=True, slots=True)
 class ParameterMultiple:
@@ -209,9 +183,6 @@ class ParameterMultiple:
         unit = contract_words.BYTES() if self.is_address else ""
         return words(parameter=self.parameter, divisor=self.divisor, remainder=self.remainder, unit=unit, **verbs)
 
-    def brief(self) -> str:
-        return f"{self.parameter.short} % {self.divisor} == {self.remainder}"
-
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         value = launch.values.get((self.parameter.index, self.parameter.offset))
         return value is not None and value % self.divisor != self.remainder
@@ -226,9 +197,6 @@ class ParameterSpace:
 
     def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         return contract_words.SPACE(parameter=self.parameter, space=self.space, **verbs)
-
-    def brief(self) -> str:
-        return f"{self.parameter.short} in .{self.space}"
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the windows of the state spaces differ)
         return False
@@ -255,10 +223,6 @@ class TensorMapUse:
         box = "" if self.box_bytes is None else contract_words.BOX_OF(bytes=self.box_bytes)
         used = join_words([_PURPOSES[each]() for each in self.operations])
         return words(parameter=self.parameter, rank=self.rank, mode=self.mode, purposes=used, box=box, **verbs)
-
-    def brief(self) -> str:
-        box = "" if self.box_bytes is None else contract_words.BRIEF_BOX(bytes=self.box_bytes)
-        return contract_words.BRIEF_MAP(parameter=self.parameter.short, rank=self.rank, mode=self.mode, box=box)
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         passed = launch.maps.get((self.parameter.index, self.parameter.offset))
@@ -287,10 +251,6 @@ class BoxBytes:
         words = contract_words.BOX_SIZE if is_single else contract_words.TOTAL_SIZE
         return words(boxes=join_words(named), bytes=self.size, **verbs)
 
-    def brief(self) -> str:
-        terms = [f"{'' if count == 1 else f'{count} * '}box({place.short})" for place, count in self.boxes]
-        return f"{' + '.join(terms)} == {self.size}"
-
     def is_broken_by(self, launch: ProposedLaunch) -> bool:
         passed = [(launch.maps.get((place.index, place.offset)), count) for place, count in self.boxes]
         sizes = [each.box_bytes * count for each, count in passed if each is not None and each.box_bytes is not None]
@@ -303,9 +263,6 @@ class Residency:
 
     def clause(self, verbs: Mapping[str, str] = DEMANDED) -> str:
         return contract_words.RESIDENT(**verbs)
-
-    def brief(self) -> str:
-        return contract_words.BRIEF_RESIDENT()
 
     def is_broken_by(self, launch: ProposedLaunch) -> bool:  # noqa: ARG002 (the GPU decides how many CTAs it holds)
         return False
@@ -407,10 +364,6 @@ class LaunchContract:
     kernel: str
     conditions: tuple[LaunchCondition, ...] = ()
     sufficient: tuple[SufficientCondition, ...] = ()
-
-    def broken_by(self, launch: ProposedLaunch) -> LaunchCondition | None:
-        """Returns the first condition that a launch does not satisfy; None where it satisfies all of them."""
-        return next((each for each in self.conditions if each.is_broken_by(launch)), None)
 
     def not_satisfied_by(self, launch: ProposedLaunch) -> tuple[LaunchCondition, ...]:
         """Returns the conditions that a launch does not satisfy, also those that are not about all launches."""

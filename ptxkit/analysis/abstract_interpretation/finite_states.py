@@ -108,14 +108,6 @@ class FiniteStates:
         cases = [self._following(merge, {**held, other: frozenset([each])}, splits - 1) for each in numbers]
         return None if None in cases else frozenset(n for each in cases if each is not None for n in each)
 
-    def after_iteration(self, merges: Mapping[Merge, int]) -> tuple[Numbers, ...]:
-        """Returns the numbers that registers have after an iteration that begins with these numbers, in their order.
-
-        merges: registers at the start of one loop. What decides whether there is another iteration is not considered.
-        """
-        given = Environment({merge: frozenset([number]) for merge, number in merges.items()})
-        return tuple(self._back(merge, given, 0) for merge in merges)
-
     def _merge(self, merge: Merge, given: Environment, depth: int) -> Numbers:
         """Returns the numbers of a register at the start of a block, given those of the loops that contain it."""
         if merge in given.held:
@@ -160,18 +152,6 @@ class FiniteStates:
         """Returns whether a block is the only entry of a loop."""
         loop = self._cfg.loops.innermost_loop(block)
         return loop is not None and loop.entries == {block}
-
-    def _back(self, merge: Merge, given: Environment, depth: int) -> Numbers:
-        found: set[int] = set()
-        loop = self._cfg.loops.innermost_loop(merge.block)
-        for block, source in self._graph.sources_of(merge):
-            if loop is None or block is None or block not in loop.nodes:
-                continue
-            numbers = self._node(source, given, depth + 1)
-            if numbers is None:
-                return None
-            found |= numbers
-        return frozenset(found)
 
     def _is_in_iteration(self, merge: Merge, outer: Merge) -> bool:
         """Returns whether a merge is inside the loop that begins with another one: both are of one iteration."""
