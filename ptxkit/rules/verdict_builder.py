@@ -39,11 +39,11 @@ class _ScenarioObservations:
     certain: Finding | None = None
     is_exact: bool = False
 
-    def add(self, seen: Observation) -> None:
+    def add(self, seen: Observation, *, proves: bool) -> None:
         if seen.finding is None:
             return
         self.first = self.first or seen.finding
-        self.is_exact = self.is_exact or seen.exact
+        self.is_exact = self.is_exact or (seen.exact and proves)
         if seen.exact or seen.by_size:
             self.certain = self.certain or seen.finding
 
@@ -92,7 +92,8 @@ class VerdictBuilder:
                     item
                 )
             else:
-                pairs[item.key][item.scenario_index].add(item)
+                proves = not _has_smaller_block(scenario_facts, item.scenario_index)
+                pairs[item.key][item.scenario_index].add(item, proves=proves)
             budget.pair_checks -= 1
             if budget.is_exhausted:
                 break
@@ -298,6 +299,15 @@ class VerdictBuilder:
     def span_of(self, step: Step) -> Span:
         """Returns the span of a whole statement."""
         return statement_spans(self.source, step.start).statement
+
+
+def _has_smaller_block(scenario_facts: Sequence[ScenarioFacts], number: int) -> bool:
+    """Returns whether a scenario has fewer threads than the kernel declares at most, so that roles may be missing.
+
+    It proves a violation only together with the others.
+    """
+    launch = scenario_facts[0].scenario.launch if scenario_facts else None
+    return launch is not None and launch.is_limit and scenario_facts[number].scenario.launch != launch
 
 
 def _count(scenarios: Sequence[Scenario], numbers: Collection[int]) -> int:

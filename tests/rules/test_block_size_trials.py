@@ -286,3 +286,21 @@ WAIT:
 	ret;
 }}
 """
+
+
+@pytest.mark.parametrize(("waiter", "conditions"), [(40, ()), (200, (BlockLimits(possible=(256,)),))])
+def test_a_smaller_block_than_the_declared_one_proves_nothing_by_itself(
+    waiter: int, conditions: tuple[BlockLimits, ...]
+) -> None:
+    """One thread waits for the multiplication before the barrier; a block of 128 threads does not have thread 200."""
+    text = without_size("PTX708_ok_barrier_before", ".maxntid 256")
+    start, end = (
+        text.index("wait:\n"),
+        text.index("\ttcgen05.fence::before_thread_sync;\n\tbar.sync 0;\n\t@!%p2 bra end;"),
+    )
+    loop = "".join(text[start:end].splitlines(keepends=True)[:3])
+    text = f"{text[:start]}\tsetp.ne.u32 %p5, %r1, {waiter};\n\t@%p5 bra waited;\n{loop}waited:\n{text[end:]}"
+    verdict = lint(text)
+    assert verdict.diagnostics == ()
+    asked = [each.conditions for each in verdict.undecided if each.code == "PTX708"]
+    assert asked == [conditions] * bool(conditions)
