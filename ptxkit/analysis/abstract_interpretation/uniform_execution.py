@@ -1,4 +1,4 @@
-"""Determines which instructions all threads of a CTA, or of a cluster, execute equally often, with equal operands.
+"""Determines which instructions all threads of a CTA, or of a cluster, execute equally often.
 
 This holds for an instruction if nothing that differs between the threads decides its guard, the branches on which it
 is control dependent, or what these were computed from. Loaded data counts as different, arguments of the kernel do not.
@@ -18,7 +18,6 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.isa.effects import Access, Barrier, Control, Effect, Value
-from ptxkit.syntax.tree import Operand
 
 #: The special registers with one value in all threads of a grid.
 _EQUAL_IN_GRID = ("%ntid", "%nctaid", "%nclusterid", "%cluster_nct", "%is_explicit_cluster", "%gridid", "WARP_SZ")
@@ -40,13 +39,13 @@ class UniformExecution:
         self._inputs = InputIndependence(program, launch_config_of(program))
         self._settled = frozenset(_early_exits(program)).__contains__ if after_exits else None
 
-    def in_cta(self, step: Step, operand: Operand | None = None) -> bool:
-        """Returns whether all threads of a CTA execute a step equally often, each time with the same operand."""
-        return self._is_equal(step, operand, _EQUAL_IN_CTA)
+    def in_cta(self, step: Step) -> bool:
+        """Returns whether all threads of a CTA execute a step equally often."""
+        return self._is_equal(step, _EQUAL_IN_CTA)
 
-    def in_cluster(self, step: Step, operand: Operand | None = None) -> bool:
-        """Returns whether all threads of a cluster execute a step equally often, each time with the same operand."""
-        return self._is_equal(step, operand, _EQUAL_IN_CLUSTER)
+    def in_cluster(self, step: Step) -> bool:
+        """Returns whether all threads of a cluster execute a step equally often."""
+        return self._is_equal(step, _EQUAL_IN_CLUSTER)
 
     def in_barrier(self, step: Step, effect: Barrier) -> bool:
         """Returns whether a barrier of a CTA waits for all its threads, which execute it equally often."""
@@ -60,18 +59,17 @@ class UniformExecution:
 
         settled: whether the guard of a step has the same value in all threads of the role.
         """
-        return self._is_equal(step, None, _EQUAL_IN_CTA, settled)
+        return self._is_equal(step, _EQUAL_IN_CTA, settled)
 
     def _is_equal(
         self,
         step: Step,
-        operand: Operand | None,
         registers: tuple[str, ...],
         settled: Callable[[Step], bool] | None = None,
     ) -> bool:
         if not self._is_applicable or not self._program.contains(step):
             return False
-        sources = self._inputs.dependence_sources(step, operand, settled or self._settled)
+        sources = self._inputs.dependence_sources(step, None, settled or self._settled)
         return all(_is_one_of(leaf, registers) for leaf in sources)
 
     @cached_property
