@@ -11,7 +11,8 @@ What it does
     assemblers aligning arrays to 16 bytes; it is a warning of `--policy strict` only if the launch determines the size
     of the memory. Nothing is reported if the kernel tests the address itself. The alignment of a pointer to global
     memory is unknown; but if the distance of two accesses is not a multiple of the alignment that both need, one of
-    them is misaligned.
+    them is misaligned. The question is open where the size of the grid decides the alignment, or the number of the CTA:
+    the second CTA is executed where an address depends on it.
 
 Why it matters
     A misaligned access faults, or ignores the low bits of the address. If the variable happens to be aligned, the
@@ -38,12 +39,15 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.address_distances import AddressDistances
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.cta_scope_atomics import reads_cta_position
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
+from ptxkit.analysis.symexec.next_cta_alignment import find_misaligned_in_next_cta
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.address_proofs import prove_alignment
+from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -54,6 +58,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every address that must be aligned and is known as a number."""
     grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     strict = kernel.policy == "strict"
+
+    yield from (OpenObligation(step, ptx2xx.MISALIGNED_IN_NEXT_CTA()) for step in _misaligned_in_next_cta(kernel))
 
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind not in ("alignment", "apart"):
@@ -70,6 +76,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     def is_certain(misfit: OperandViolation) -> bool | None:
         reported = is_reported(misfit)
         decided = reported if reported is False else grounds.is_launch_independent(misfit)
+        if decided is False and reported is not False and grounds.is_of_launch(misfit):
+            return None
         if decided and (reported is None or not _is_reached_with_first_thread(certainty, misfit)):
             return None
         if decided and misfit.other is not None and not _is_distance_fixed(kernel, misfit, misfit.other):
@@ -77,6 +85,27 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         return decided
 
     yield from observe_operand_violations(kernel, is_certain, _finding)
+
+
+def _misaligned_in_next_cta(kernel: KernelFacts) -> list[Step]:
+    """Returns the accesses that are misaligned in the second CTA of a grid only, or in one of the first two.
+
+    Only addresses are examined that the number of the CTA decides, and no number among the arguments, if it is not
+    proven that they are aligned.
+    """
+    program, dependence = kernel.program, kernel.explorer.input_independence.dependence
+    proofs = FunctionProofs(program)
+    asked: set[Step] = set()
+    for site in sites_of(is_memory_access)(program) if reads_cta_position(program) else ():
+        operand = site.step.operand(site.subject)
+        if not program.contains(site.step) or dependence.depends_on_numbers(
+            site.step, operand, kernel.explorer.pointers
+        ):
+            continue
+        leaves = dependence.sources_of(site.step, operand)
+        if any(leaf.name.startswith("%ctaid") for leaf in leaves) and prove_alignment(proofs, site) is None:
+            asked.add(site.step)
+    return find_misaligned_in_next_cta(kernel.explorer, asked) if asked else []
 
 
 def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandViolation) -> bool:

@@ -20,6 +20,11 @@ class OperandValidity:
         self._program = program
         self._launch_registers = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
 
+    def is_of_launch(self, misfit: OperandViolation) -> bool:
+        """Returns whether the size of the block or of the grid may decide an operand of this function."""
+        leaves = self._program.analysis(Dependence).sources_of(misfit.step, misfit.step.operand(misfit.role))
+        return any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves)
+
     def is_launch_independent(self, misfit: OperandViolation) -> bool | None:
         """Returns whether neither the launch nor a test at run time decides the violation.
 
@@ -29,8 +34,7 @@ class OperandValidity:
         if not self._program.contains(step) or step.match is None:
             return None
         operand = step.operand(misfit.role)
-        leaves = self._program.analysis(Dependence).sources_of(step, operand)
-        if any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves):
+        if self.is_of_launch(misfit):
             return False
         variable = misfit.variable
         if misfit.is_certain or variable is None:

@@ -68,6 +68,10 @@ TILE_NOT_ALIGNED = MessageTemplate(
     MISALIGNED_ADDRESS, "the address 0x{address:x} of a tensor tile is misaligned: it must be a multiple of {multiple}"
 )
 UNNAMED_VARIABLE = MessageTemplate(MISALIGNED_ADDRESS, "the .{space} variable")
+MISALIGNED_IN_NEXT_CTA = MessageTemplate(
+    MISALIGNED_ADDRESS,
+    "the number of the CTA decides whether the address is aligned: it is not in both of the first two",
+)
 NEEDS_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "needs an address that is a multiple of {required}")
 DECLARATION_PROMISES_LESS = MessageTemplate(
     MISALIGNED_ADDRESS, "{needs}, but the declaration of {variable} guarantees only a multiple of {alignment}"
