@@ -94,9 +94,10 @@ def release_acquire_points(
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
-    effects = [(at, e.effect) for at, e in enumerate(trace.events) if not isinstance(e, UnknownCall)]
+    events = [(at, e.effect) for at, e in enumerate(trace.events) if not isinstance(e, UnknownCall)]
+    fences = [(at, effect) for at, effect in events if is_fence(effect, proxy_fences=proxies)]
     releasing, acquiring = (
-        [at for at, effect in effects if is_fence(effect, proxy_fences=proxies, orders=orders)]
+        [at for at, effect in fences if is_fence(effect, proxy_fences=proxies, orders=orders)]
         for orders in (RELEASE_ORDERS, ACQUIRE_ORDERS)
     )
     for position, event in enumerate(trace.events):
