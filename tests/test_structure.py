@@ -19,7 +19,18 @@ SHARED_NAMES = {"Address", "Barrier", "Function", "Label", "Program", "TensorMap
 """Public classes with the same name: one of them is the builder's or the device's, and users import it."""
 
 ANALYSIS = (
-    *("ir", "values", "cfg", "dataflow", "abstract_interpretation", "symexec", "intervals", "sync", "context"),
+    *(
+        "ir",
+        "values",
+        "cfg",
+        "dataflow",
+        "abstract_interpretation",
+        "symexec",
+        "intervals",
+        "phase_order",
+        "sync",
+        "context",
+    ),
     *("mbarrier", "cluster", "memory", "tensor", "registers", "inventory", "contract"),
 )
 """The packages of `ptxkit.analysis`: each imports only those before it, for types as well."""

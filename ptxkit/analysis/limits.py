@@ -364,6 +364,15 @@ MAX_CTA_STATE_VISITS = 20_000
 MAX_MERGE_VALUES = 40
 """The maximum number of values of one register at one merge of the control flow; beyond, they are approximated."""
 
+MAX_LOOP_SHIFT = 64
+"""The largest difference, in iterations, of what two predicates in loops compare with the same limit."""
+
+MAX_TRACKED_PREDICATES = 10
+"""The maximum number of predicates that arguments decide whose values one schedule of the threads distinguishes."""
+
+MAX_SCHEDULE_STATES = 12_000
+"""The maximum number of states of one schedule of the threads of a CTA."""
+
 MAX_INTERVAL_PAIRS = 20_000
 """The maximum number of pairs of accesses between two barriers that are not proven to be ordered or apart."""
 

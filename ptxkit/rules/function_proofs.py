@@ -11,8 +11,8 @@ from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegi
 from ptxkit.analysis.abstract_interpretation.role_execution import RoleExecution
 from ptxkit.analysis.abstract_interpretation.thread_roles import ThreadRoles
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
-from ptxkit.analysis.intervals.interval_proofs import IntervalProofs
 from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
 
 Found = TypeVar("Found")

@@ -46,6 +46,8 @@ def prove_fenced(about: EffectTest, partner: EffectTest, proofs: FunctionProofs,
 
 
 def _order_evidence(proofs: FunctionProofs) -> Evidence:
+    if proofs.intervals.phase_steps:
+        return Evidence("ordered", obligation_words.ORDERED_BY_PHASES(lines=STEP_LINES), proofs.intervals.phase_steps)
     barriers = tuple(proofs.intervals.barriers)
     words = obligation_words.ORDERED(lines=STEP_LINES) if barriers else obligation_words.SEPARATE_THREADS()
     return Evidence("ordered", words, barriers)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.intervals.interval_accesses import StateAccess
-from ptxkit.analysis.intervals.interval_proofs import IntervalProofs
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
 from ptxkit.rules.model import OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder

@@ -27,7 +27,11 @@ class ControlFlowGraph:
 
     def block_of(self, step: Step) -> int:
         """Returns the block that contains a step."""
-        return bisect_right(self.block_starts, step.index) - 1
+        return self.block_at(step.index)
+
+    def block_at(self, index: int) -> int:
+        """Returns the block that contains the step with an index."""
+        return bisect_right(self.block_starts, index) - 1
 
     def steps_of_block(self, block: int) -> tuple[Step, ...]:
         end = self.block_starts[block + 1] if block + 1 < len(self.block_starts) else len(self._program.steps)

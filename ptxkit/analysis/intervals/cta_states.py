@@ -21,14 +21,14 @@ from typing import TypeAlias
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Merge, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.intervals.thread_values import ThreadValues
+from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
-from ptxkit.analysis.values.cta_values import CtaValue, Numbers, UniformTerm, apply, atom
+from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, Numbers, UniformTerm, apply, atom
 from ptxkit.fast_dataclasses import dataclass, field
 
 #: A number of which a replaced value remains known as the remainder, so that the masks of stage numbers apply to it.
-_MODULUS = 8
+MODULUS = 8
 
 _Key: TypeAlias = tuple[Hashable, ...]
 
@@ -38,16 +38,22 @@ class IntervalState:
     """The code from `first` to before `end` in a block, with the values at merges.
 
     threads: those that may come here, as a bit mask. following: the states that may come next, each with the threads
-    that may go there. barrier: the step of all threads that ends the state; None if it ends otherwise.
+    that may go there. barrier: the step of all threads that ends the state; None if it ends otherwise. choices: what
+    decides whether a thread goes to one of the following states, where a user of the states distinguishes them.
     """
 
     block: int
     first: int
     end: int
-    values: Mapping[Merge, CtaValue]
+    values: Environment
     threads: int = 0
     following: dict[IntervalState, int] = field(default_factory=dict)
     barrier: Step | None = None
+    choices: dict[IntervalState, Hashable] = field(default_factory=dict)
+
+
+Departure: TypeAlias = tuple[int, int, Environment, int, Hashable]
+"""A block, its first step, the values there, the threads that go there, and what decides that they do."""
 
 
 class TooManyStatesError(Exception):
@@ -73,10 +79,11 @@ class CtaStates:
         self._program, self._cfg, self._values, self._execution = program, cfg, values, execution
         self._barriers = {step.index for step in barriers}
         self._all = (1 << values.threads) - 1
-        self._unknown: set[Merge] = set()
+        self._unknown: set[Origin] = set()
         self._renamed: set[Merge] = set()
         self._live = self._find_live_merges(wanted)
-        self._uniform = {merge for live in self._live for merge in live if self._is_uniform(merge)}
+        merges = {merge for live in self._live for merge in live if isinstance(merge, Merge)}
+        self._uniform = {merge for merge in merges if self._is_uniform(merge)}
         self.states: list[IntervalState] = []
         self._explore()
 
@@ -99,10 +106,10 @@ class CtaStates:
 
     # Which merges matter where.
 
-    def _find_live_merges(self, wanted: Iterable[tuple[int, ValueNode]]) -> list[tuple[Merge, ...]]:
+    def _find_live_merges(self, wanted: Iterable[tuple[int, ValueNode]]) -> list[tuple[Origin, ...]]:
         """Returns, for each block, the merges whose values something that may follow depends on."""
-        uses: dict[Merge, set[int]] = defaultdict(set)
-        waiting: list[tuple[int, Merge]] = []
+        uses: dict[Origin, set[int]] = defaultdict(set)
+        waiting: list[tuple[int, Origin]] = []
 
         def use(block: int, node: ValueNode) -> None:
             for merge in self._values.support_of([node]):
@@ -112,19 +119,23 @@ class CtaStates:
 
         for block, node in wanted:
             use(block, node)
-        expanded: set[Merge] = set()
+        expanded: set[Origin] = set()
         while waiting:
             _, merge = waiting.pop()
             if merge not in expanded:
                 expanded.add(merge)
-                for before, source in self._values.graph.sources_of(merge):
+                for before, source in self._values.graph.sources_of(merge) if isinstance(merge, Merge) else ():
                     if before is not None:
                         use(before, self._values.resolve(source))
-        live: list[dict[Merge, None]] = [{} for _ in self._cfg.block_starts]
-        for merge in sorted(uses, key=lambda each: (each.block, each.register)):
-            for block in self._blocks_between(merge.block, uses[merge]):
+        live: list[dict[Origin, None]] = [{} for _ in self._cfg.block_starts]
+        for merge in sorted(uses, key=lambda each: (self._home(each), each.register)):
+            for block in self._blocks_between(self._home(merge), uses[merge]):
                 live[block][merge] = None
         return [tuple(each) for each in live]
+
+    def _home(self, node: Origin) -> int:
+        """Returns the block in which a value begins."""
+        return node.block if isinstance(node, Merge) else self._cfg.block_of(node.step)
 
     def _blocks_between(self, start: int, uses: Iterable[int]) -> Iterator[int]:
         """Yields the blocks on the paths from a merge to its uses, both included."""
@@ -183,10 +194,10 @@ class CtaStates:
     def _try_to_explore(self) -> bool:
         """Explores all states; returns False if a merge had too many values, which are approximated from then on."""
         by_key: dict[_Key, IntervalState] = {}
-        seen: dict[Merge, set[CtaValue]] = defaultdict(set)
+        seen: dict[Origin, set[CtaValue]] = defaultdict(set)
         self.states = []
 
-        def arrive(block: int, first: int, values: Mapping[Merge, CtaValue], threads: int) -> IntervalState:
+        def arrive(block: int, first: int, values: Environment, threads: int) -> IntervalState:
             live = self._live[block]
             kept = {merge: self._value_or_unknown(merge, values.get(merge)) for merge in live}
             key = (block, first, *kept.values())
@@ -209,9 +220,11 @@ class CtaStates:
         while waiting:
             state = waiting.popleft()
             queued.discard(state)
-            for block, first, values, threads in self._leave(state):
+            for block, first, values, threads, choice in self._leave(state):
                 if threads:
                     after = arrive(block, first, values, threads)
+                    is_same = after not in state.following or state.choices.get(after) == choice
+                    state.choices[after] = choice if is_same else None
                     state.following[after] = state.following.get(after, 0) | threads
             excessive = {merge for merge, held in seen.items() if len(held) > MAX_MERGE_VALUES}
             if not excessive and len(self.states) > MAX_CTA_STATES:
@@ -224,7 +237,7 @@ class CtaStates:
                 return False
         return True
 
-    def _approximate(self, seen: Mapping[Merge, Collection[CtaValue]], excessive: Collection[Merge]) -> None:
+    def _approximate(self, seen: Mapping[Origin, Collection[CtaValue]], excessive: Collection[Origin]) -> None:
         """Approximates merges with too many values.
 
         They may have so many only because others have, which are approximated first.
@@ -237,7 +250,7 @@ class CtaStates:
                 return
         self._unknown.update(excessive)
 
-    def _value_or_unknown(self, merge: Merge, value: CtaValue) -> CtaValue:
+    def _value_or_unknown(self, merge: Origin, value: CtaValue) -> CtaValue:
         return None if merge in self._unknown else value
 
     def _end_of(self, block: int, first: int) -> int:
@@ -245,25 +258,23 @@ class CtaStates:
         end = steps[-1].index + 1
         return next((index for index in range(first, end) if index in self._barriers), end)
 
-    def _leave(self, state: IntervalState) -> Iterator[tuple[int, int, Mapping[Merge, CtaValue], int]]:
-        """Yields what may follow a state: the block, its first step, the values there, and the threads."""
+    def _leave(self, state: IntervalState) -> Iterator[Departure]:
+        """Yields what may follow a state."""
         block, values = state.block, state.values
         if state.end in self._barriers and self._cfg.block_of(self._program.steps[state.end]) == block:
             state.barrier = self._program.steps[state.end]
             kept = {merge: self._after_barrier(merge, value) for merge, value in values.items()}
             if state.end + 1 < len(self._program.steps) and self._is_in_block(state.end + 1, block):
-                yield block, state.end + 1, kept, self._all
+                yield block, state.end + 1, kept, self._all, None
                 return
             values = kept
         for after, threads in self._threads_by_successor(state, values):
-            yield after, self._cfg.block_starts[after], self._values_at(block, after, values), threads
+            yield after, self._cfg.block_starts[after], self._values_at(block, after, values), threads, None
 
     def _is_in_block(self, index: int, block: int) -> bool:
         return self._cfg.block_of(self._program.steps[index]) == block
 
-    def _threads_by_successor(
-        self, state: IntervalState, values: Mapping[Merge, CtaValue]
-    ) -> Iterator[tuple[int, int]]:
+    def _threads_by_successor(self, state: IntervalState, values: Environment) -> Iterator[tuple[int, int]]:
         last = self._cfg.steps_of_block(state.block)[-1]
         threads = self._all if state.barrier is not None else state.threads
         for each in self._cfg.successors[state.block]:
@@ -274,32 +285,34 @@ class CtaStates:
                 executing, others = members_of(self._values.guard(last, values), count=self._values.threads)
                 yield each, threads & (executing if side else others)
 
-    def _values_at(self, block: int, after: int, values: Mapping[Merge, CtaValue]) -> Mapping[Merge, CtaValue]:
+    def _values_at(self, block: int, after: int, values: Environment) -> Environment:
         """Returns the values of the merges at the start of a block, coming from another one."""
-        found: dict[Merge, CtaValue] = {}
+        found: dict[Origin, CtaValue] = {}
         for merge in self._live[after]:
-            if merge.block != after:
+            if not isinstance(merge, Merge) or merge.block != after:
                 found[merge] = values.get(merge)
                 continue
             source = next(node for before, node in self._values.graph.sources_of(merge) if before == block)
             found[merge] = self._values.value(self._values.resolve(source), values)
         return found
 
-    def _after_barrier(self, merge: Merge, value: CtaValue) -> CtaValue:
+    def _after_barrier(self, merge: Origin, value: CtaValue) -> CtaValue:
         """Returns the value at a merge as all threads know it after a barrier of all of them."""
         if merge not in self._uniform:
             return None
         if merge not in self._renamed or value is None:
             return value
+        if isinstance(value, MixedTerm):
+            return None
         offset = value.offset if isinstance(value, UniformTerm) else value
-        known = not isinstance(value, UniformTerm) or value.multiple % _MODULUS == 0
-        return UniformTerm(atom("merge", merge), _relative(offset, keeps_remainder=known), _MODULUS if known else 1)
+        known = not isinstance(value, UniformTerm) or value.multiple % MODULUS == 0
+        return UniformTerm(atom("merge", merge), _relative(offset, keeps_remainder=known), MODULUS if known else 1)
 
 
 def _relative(offset: Numbers, *, keeps_remainder: bool) -> Numbers:
     """Returns the numbers without the part that all threads have in common."""
     first = offset if isinstance(offset, int) else offset[0]
-    common = first - first % _MODULUS if keeps_remainder else first
+    common = first - first % MODULUS if keeps_remainder else first
     found = apply("sub", (64, offset, common))
     assert isinstance(found, int | tuple)
     return found
@@ -316,4 +329,8 @@ def members_of(guard: CtaValue, *, count: int) -> tuple[int, int]:
     if isinstance(guard, tuple):
         chosen = sum(1 << tid for tid, each in enumerate(guard) if each & 1)
         return chosen, everyone & ~chosen
+    if isinstance(guard, MixedTerm):
+        unknown = guard.unknown
+        chosen = sum(1 << tid for tid, each in enumerate(guard.numbers) if each is not None and each & 1)
+        return chosen | unknown, everyone & ~chosen
     return everyone, everyone

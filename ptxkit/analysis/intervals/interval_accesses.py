@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
@@ -81,7 +82,12 @@ class IntervalAccesses:
         self._program, self._cfg, self._values, self._states = program, cfg, values, states
         self._may_share = may_share
         self._by_state: dict[IntervalState, list[StateAccess]] = {}
-        self.before: Mapping[IntervalState, Pending] = self._solve()
+        self._at_end: dict[IntervalState, list[StateAccess]] = {}
+
+    @cached_property
+    def before(self) -> Mapping[IntervalState, Pending]:
+        """The asynchronous accesses that may be in progress at the start of each state."""
+        return self._solve()
 
     def of_state(self, state: IntervalState) -> Sequence[StateAccess]:
         """Returns the accesses of the threads that come to a state."""
@@ -100,11 +106,22 @@ class IntervalAccesses:
 
     def _find_accesses(self, state: IntervalState) -> Iterator[StateAccess]:
         for step in self._program.steps[state.first : state.end]:
-            for effect in step.effects:
-                if isinstance(effect, Access) and self._may_share(step, effect):
-                    found = self._access(state, step, effect)
-                    if found is not None:
-                        yield found
+            yield from self._of_step(state, step)
+
+    def of_barrier(self, state: IntervalState) -> Sequence[StateAccess]:
+        """Returns the accesses of the step that ends a state."""
+        found = self._at_end.get(state)
+        if found is None:
+            steps = (state.barrier,) if state.barrier is not None else ()
+            found = self._at_end[state] = [access for step in steps for access in self._of_step(state, step)]
+        return found
+
+    def _of_step(self, state: IntervalState, step: Step) -> Iterator[StateAccess]:
+        for effect in step.effects:
+            if isinstance(effect, Access) and self._may_share(step, effect):
+                found = self._access(state, step, effect)
+                if found is not None:
+                    yield found
 
     def _access(self, state: IntervalState, step: Step, effect: Access) -> StateAccess | None:
         executing = members_of(self._values.guard(step, state.values), count=self._values.threads)[0] & state.threads
@@ -114,8 +131,7 @@ class IntervalAccesses:
         size = self._values.expression(step, effect.size, state.values)
         lows, atom = _offsets(effect, value) if effect.via == "address" else (None, None)
         if effect.via == "descriptor":
-            extent = self._matrix(state, step, effect, value)
-            lows, size = (extent[0], extent[1] - extent[0]) if extent is not None else (None, None)
+            lows, size = self._matrix(state, step, effect, value)
         return StateAccess(
             step,
             effect,
@@ -136,17 +152,23 @@ class IntervalAccesses:
         numbers = tuple(each for each in values if isinstance(each, int))
         return numbers if len(numbers) == len(values) else ()
 
-    def _matrix(self, state: IntervalState, step: Step, effect: Access, descriptor: CtaValue) -> tuple[int, int] | None:
-        """Returns the range of the matrix that a descriptor denotes; None where it is unknown."""
+    def _matrix(
+        self, state: IntervalState, step: Step, effect: Access, descriptor: CtaValue
+    ) -> tuple[Numbers | None, int | None]:
+        """Returns the start and the size of the matrix that a descriptor denotes; None where they are unknown."""
         transposed = effect.transposed or ConstantExpr(0)
         shape = [self._values.expression(step, each, state.values) for each in (effect.rows, effect.width, transposed)]
-        if not isinstance(descriptor, int) or not all(isinstance(each, int) for each in shape):
-            return None
+        if not isinstance(descriptor, int | tuple) or not all(isinstance(each, int) for each in shape):
+            return None, None
         rows, width, is_transposed = shape
         assert isinstance(rows, int)
         assert isinstance(width, int)
         assert isinstance(is_transposed, int)
-        return matrix_extent(descriptor, rows, width, is_transposed)
+        held = (descriptor,) if isinstance(descriptor, int) else descriptor
+        extents = {each: matrix_extent(each, rows, width, is_transposed) for each in set(held)}
+        sizes = {None if extent is None else extent[1] - extent[0] for extent in extents.values()}
+        lows = per_thread([None if extent is None else extent[0] for extent in (extents[each] for each in held)])
+        return (lows, sizes.pop()) if isinstance(lows, int | tuple) and len(sizes) == 1 else (None, None)
 
     # Asynchronous accesses in progress.
 
@@ -253,7 +275,7 @@ def _offsets(effect: Access, value: CtaValue) -> tuple[Numbers | None, Atom | No
     """Returns the addresses as offsets in shared memory, and the unknown to which they are relative."""
     if isinstance(value, UniformTerm):
         return (value.offset, value.atom) if effect.space != "generic" else (None, None)
-    if value is None:
+    if not isinstance(value, int | tuple):
         return None, None
     if isinstance(value, int):
         return _WINDOW.shared_offset(effect.space, value), None

@@ -27,10 +27,14 @@ _WINDOW = SharedWindow()
 
 
 class ThreadOperands(CtaOperands):
-    """The operands of the steps of one kernel in a CTA of one size."""
+    """The operands of the steps of one kernel in a CTA of one size.
 
-    def __init__(self, program: Program, launch: LaunchConfig) -> None:
+    elected: the lane that `elect.sync` elects; None if it is unknown.
+    """
+
+    def __init__(self, program: Program, launch: LaunchConfig, elected: int | None = None) -> None:
         super().__init__(launch, range(launch.threads), ("%ntid",) if launch.is_exact else ())
+        self._elected = elected
         self._inputs = program.analysis(input_loads)
 
     def special(self, name: str) -> CtaValue:
@@ -49,6 +53,8 @@ class ThreadOperands(CtaOperands):
 
     def call(self, step: Step, call: CallExpr, read: Reader[CtaValue]) -> CtaValue:
         match call:
+            case CallExpr(function="elected") if self._elected is not None:
+                return per_thread([int(tid % WARP_SIZE == self._elected) for tid in self.tids])
             case CallExpr(function="vote"):
                 return self._vote(step, call, read)
             case CallExpr(function="shuffle"):
@@ -106,4 +112,4 @@ def _convert_address(name: str, space: str, value: CtaValue) -> CtaValue:
         return convert(space, value)
     if isinstance(value, UniformTerm):
         return UniformTerm(atom(name, space, value)) if is_uniform(value) else None
-    return None if value is None else per_thread([convert(space, each) for each in value])
+    return per_thread([convert(space, each) for each in value]) if isinstance(value, tuple) else None

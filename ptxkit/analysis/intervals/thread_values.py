@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.cta_operands import UNKNOWN_OPERATIONS
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
@@ -20,31 +21,42 @@ from ptxkit.analysis.values.cta_values import Atom, CtaValue, UniformTerm, apply
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import Value
-from ptxkit.isa.expressions import CallExpr, Expression, OperandRole
-from ptxkit.syntax.tree import Operand, operand_names
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.syntax.tree import Integer, Operand, operand_names
 
-Environment = Mapping[Merge, CtaValue]
-"""The values at the merges where control was last."""
+Origin: TypeAlias = "Merge | Assignment"
+"""A value that is given: at a merge of the control flow, or the result of a wait for an mbarrier."""
+Environment: TypeAlias = "Mapping[Origin, CtaValue]"
+"""The values at the merges where control was last, and the results of the last waits."""
 
 
 class ThreadValues:
     """The values of the registers of one kernel in a CTA of one size.
 
     launch: the size of the CTA. assumed: the values of guards that are unknown, but equal in all threads.
-    unknown_guards: the steps with such a guard that were evaluated without an assumption.
+    unknown_guards: the steps with such a guard that were evaluated without an assumption. elected: the lane that
+    `elect.sync` elects; None if it is unknown. given: the assignments whose values the environment has.
     """
 
-    def __init__(self, program: Program, cfg: ControlFlowGraph, launch: LaunchConfig) -> None:
+    def __init__(
+        self, program: Program, cfg: ControlFlowGraph, launch: LaunchConfig, elected: int | None = None
+    ) -> None:
         self.graph = ValueGraph(program, cfg)
         self.threads = launch.threads
-        self._operands = ThreadOperands(program, launch)
+        self._operands = ThreadOperands(program, launch, elected)
         self._resolved: dict[Merge, ValueNode] = {}
         self._reads: dict[Assignment, dict[str, ValueNode]] = {}
-        self._support: dict[ValueNode, frozenset[Merge]] = {}
-        self._order: dict[Assignment, tuple[Merge, ...]] = {}
+        self._given: frozenset[Assignment] = frozenset()
+        self._support: dict[ValueNode, frozenset[Origin]] = {}
+        self._order: dict[Assignment, tuple[Origin, ...]] = {}
         self._known: dict[tuple[Hashable, ...], CtaValue] = {}
         self.assumed: Mapping[Atom, int] = {}
         self.unknown_guards: dict[Atom, set[Step]] = defaultdict(set)
+
+    def give(self, nodes: Iterable[Assignment]) -> None:
+        """Takes the values of some assignments from the environment from now on. It is called before any evaluation."""
+        self._given = frozenset(nodes)
+        self._support.update((node, frozenset((node,))) for node in self._given)
 
     # What a value depends on.
 
@@ -88,11 +100,11 @@ class ThreadValues:
                     is_changed = True
         self._resolved.update((merge, find(merge)) for merge in sources)
 
-    def support_of(self, nodes: Iterable[ValueNode]) -> frozenset[Merge]:
+    def support_of(self, nodes: Iterable[ValueNode]) -> frozenset[Origin]:
         """Returns the merges on which values depend, not through other merges."""
         return frozenset().union(*(self._support_of(node) for node in nodes))
 
-    def _support_of(self, node: ValueNode) -> frozenset[Merge]:
+    def _support_of(self, node: ValueNode) -> frozenset[Origin]:
         if isinstance(node, Merge):
             return frozenset((node,))
         if isinstance(node, Unassigned):
@@ -113,6 +125,54 @@ class ThreadValues:
             )
             stack.pop()
         return self._support[node]
+
+    def nodes_before(self, nodes: Iterable[ValueNode]) -> Iterator[Assignment]:
+        """Yields the assignments on which values depend, on any path, each once."""
+        seen, waiting = set[ValueNode](), list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if isinstance(node, Merge):
+                waiting.extend(self.resolve(source) for _, source in self.graph.sources_of(node))
+            elif isinstance(node, Assignment) and node not in self._given:
+                yield node
+                waiting.extend(self._reads_of(node).values())
+
+    def numbers_used_by(self, functions: frozenset[str], nodes: Iterable[ValueNode]) -> set[Origin]:
+        """Returns the origins from which values are computed with some functions of the table, at any step.
+
+        A comparison and operations on predicates do not count, since only the result of the comparison matters there.
+        """
+        using = (node for node in self.nodes_before(nodes) if not functions.isdisjoint(self._functions_of(node)))
+        return {origin for node in using for origin in self._numbers_in(node)}
+
+    def compared_constants(self, nodes: Iterable[ValueNode]) -> dict[Origin, int]:
+        """Returns the largest constant with which a number that depends on each origin is compared."""
+        found: dict[Origin, int] = {}
+        for node in self.nodes_before(nodes):
+            if "compare" in self._functions_of(node):
+                constants = [each.value for each in node.step.instruction.operands if isinstance(each, Integer)]
+                for origin in self._numbers_in(node):
+                    found[origin] = max(found.get(origin, 0), *constants, 0)
+        return found
+
+    def _functions_of(self, node: Assignment) -> frozenset[str]:
+        values = (effect.value for effect in self._assignments_to(node))
+        return frozenset(name for value in values for name in _functions_in(value))
+
+    def _numbers_in(self, node: Assignment) -> Iterator[Origin]:
+        """Yields the origins of a value that no comparison is between."""
+        seen, waiting = set[ValueNode](), [node]
+        while waiting:
+            for each in self._reads_of(waiting.pop()).values():
+                if isinstance(each, Merge):
+                    yield each
+                elif isinstance(each, Assignment) and each not in seen and each not in self._given:
+                    seen.add(each)
+                    if "compare" not in self._functions_of(each):
+                        waiting.append(each)
 
     def nodes_in(self, step: Step, operands: Iterable[Operand | None]) -> Iterator[ValueNode]:
         """Yields the values of the registers in some operands of a step."""
@@ -231,6 +291,8 @@ class ThreadValues:
         return apply("not", (1, held)) if guard.negated else apply("and", (1, held, 1))
 
     def _evaluate(self, node: Assignment, environment: Environment) -> CtaValue:
+        if node in self._given:
+            return environment.get(node)
         step, guard = node.step, node.step.instruction.guard
         found = self._operands.assigned_value(step, node.register, self._reader(environment))
         if guard is None:
@@ -238,3 +300,11 @@ class ThreadValues:
         before = self.value(self.resolve(self.graph.before(step, node.register)), environment)
         pair = (before, found) if guard.negated else (found, before)
         return apply("select", (64, *pair, self.value(self.node_before(step, guard.predicate), environment)))
+
+
+def _functions_in(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, CallExpr):
+        if expression.arguments[:1] != (ConstantExpr(1),):
+            yield expression.function
+        for each in expression.arguments:
+            yield from _functions_in(each)

@@ -34,13 +34,13 @@ class UnfencedWrites:
     ) -> None:
         self._accesses, self._everyone = accesses, everyone
         self.pairs: dict[Step, set[Step]] = defaultdict(set)
-        if not any(_is_async_read(each) for state in states.states for each in accesses.of_state(state)):
+        if not any(is_async_read(each) for state in states.states for each in accesses.of_state(state)):
             return
         before = solve_states(states, self._leave, self._follow, _join)
         for state in states.states:
             unfenced = dict(before.get(state, {}))
             for item in self._items(state):
-                if isinstance(item, StateAccess) and _is_async_read(item):
+                if isinstance(item, StateAccess) and is_async_read(item):
                     self.pairs[item.step].update(
                         write.step
                         for write, threads in unfenced.items()
@@ -52,7 +52,7 @@ class UnfencedWrites:
         """Yields the accesses of a state, and for each proxy fence the threads that execute it, in order."""
         for step, accesses in self._accesses.by_step(state):
             yield from accesses
-            if any(map(_is_fence, step.effects)):
+            if any(map(is_shared_fence, step.effects)):
                 yield self._accesses.executing(state, step)
 
     def _leave(self, state: IntervalState, unfenced: dict[StateAccess, int]) -> None:
@@ -80,11 +80,13 @@ def _join(first: Unfenced, second: Unfenced) -> Unfenced:
     return {each: first.get(each, 0) | second.get(each, 0) for each in {**first, **second}}
 
 
-def _is_fence(effect: object) -> bool:
+def is_shared_fence(effect: object) -> bool:
+    """Returns whether an effect is a proxy fence between all accesses to shared memory."""
     if not isinstance(effect, ProxyFence) or (effect.proxy, effect.direction) != ("async", "both"):
         return False
     return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
 
 
-def _is_async_read(access: StateAccess) -> bool:
+def is_async_read(access: StateAccess) -> bool:
+    """Returns whether the async proxy reads in an access."""
     return access.effect.proxy == "async" and access.effect.kind != "write"

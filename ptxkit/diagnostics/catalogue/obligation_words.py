@@ -45,6 +45,9 @@ ALL_LANES = TextTemplate("range: the mask has all lanes")
 ONE_CTA_GROUP = TextTemplate("all instructions of the kernel have the same group of CTAs, {count}")
 APART = TextTemplate("apart: no instruction that could conflict with it accesses the same bytes")
 ORDERED = TextTemplate("ordered: between the barriers at {lines}, no other thread uses the same bytes")
+ORDERED_BY_PHASES = TextTemplate(
+    "ordered: by the waits and barriers at {lines}, in all schedules of the threads and for all numbers of iterations"
+)
 SEPARATE_THREADS = TextTemplate("apart: no two threads use the same bytes")
 OWN_CTA = TextTemplate("base: on each path, it is in the shared memory of the executing CTA")
 SEPARATE_CTAS = TextTemplate("no instruction of the kernel accesses the shared memory of another CTA")

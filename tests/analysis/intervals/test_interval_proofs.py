@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.analysis.intervals.interval_proofs import IntervalProofs
 from ptxkit.analysis.ir.program import flatten
+from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.syntax import parse
 from tests.rules.test_address_proofs import kernel

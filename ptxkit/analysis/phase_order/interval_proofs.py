@@ -1,4 +1,7 @@
-"""Proves that barriers of all threads order the accesses of a kernel to shared memory, for all arguments and data.
+"""Proves that the accesses of a kernel to shared memory are ordered, for all arguments and data.
+
+Barriers of all threads order them as barrier intervals; where there are mbarriers, or barriers of some threads, the
+schedules of the groups of threads are explored (`PhaseOrder`).
 
 The block has the size that the kernel declares. A declared limit stands for each smaller block of one dimension, whose
 threads do what the same threads of the largest block do: then the number of threads is an unknown.
@@ -30,11 +33,14 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.limits import MAX_SPLIT_GUARDS
+from ptxkit.analysis.phase_order.phase_order import PhaseOrder
 from ptxkit.analysis.values.scenario import launch_config_of
-from ptxkit.isa.effects import Access, Barrier, MbarrierEffect, ProxyFence, TensorMemory
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierEffect, MbarrierWait, ProxyFence, TensorMemory
 from ptxkit.isa.expressions import roles_in
 from ptxkit.syntax.tree import operand_names
 
+#: The proxy fences of which a pair orders as one.
+_ONE_WAY = (("async", "acquire"), ("async", "release"))
 AccessPair = tuple[StateAccess, StateAccess]
 
 
@@ -58,7 +64,46 @@ class IntervalProofs:
 
     @cached_property
     def _pairs(self) -> dict[Step, set[AccessPair]] | None:
-        return self._find_pairs() if self._is_applicable() else None
+        if not self._is_applicable():
+            return None
+        phases = self._phases
+        if phases is not None and phases.reason is None:
+            self._unfenced = phases.unfenced
+            return phases.pairs
+        return self._find_pairs()
+
+    @cached_property
+    def _phases(self) -> PhaseOrder | None:
+        """The order by mbarriers and by barriers of some threads, if the kernel has such."""
+        if not any(self._orders_by_phases(effect, step) for step in self._ordering_steps for effect in step.effects):
+            return None
+        return PhaseOrder(
+            self._program,
+            self._cfg,
+            self._launch,
+            self._execution,
+            self._wanted_values,
+            self._may_be_shared,
+            self._ranges_of,
+        )
+
+    @property
+    def phase_steps(self) -> tuple[Step, ...]:
+        """The waits for mbarriers and the barriers, if the schedules of the threads are what was examined."""
+        if self._phases is None or self._phases.reason is not None:
+            return ()
+        return tuple(s for s in self._ordering_steps if any(map(_waits, s.effects)))
+
+    @cached_property
+    def _ordering_steps(self) -> Sequence[Step]:
+        """The barriers, and the waits for mbarriers."""
+        kinds = (Barrier, MbarrierEffect)
+        return [s for s in self._program.effectful_steps if any(isinstance(each, kinds) for each in s.effects)]
+
+    def _orders_by_phases(self, effect: Effect, step: Step) -> bool:
+        if isinstance(effect, Barrier):
+            return effect.order != "relaxed" and step not in self.barriers
+        return isinstance(effect, MbarrierEffect)
 
     @property
     def is_solved(self) -> bool:
@@ -67,18 +112,16 @@ class IntervalProofs:
 
     @property
     def orders_alone(self) -> bool:
-        """Whether nothing but barriers of all threads, and waits for groups, can order accesses of the kernel."""
-        barriers = set(self.barriers)
-        for step in self._program.effectful_steps:
-            for effect in step.effects:
-                if isinstance(effect, MbarrierEffect | TensorMemory):
-                    return False
-                if isinstance(effect, Barrier) and effect.order != "relaxed" and step not in barriers:
-                    return False
-                if isinstance(effect, ProxyFence) and effect.direction != "both":
-                    return False  # a pair of one-way fences is not followed
-        if not self._launch.is_exact and self._reads_block_size:
+        """Whether all that can order accesses of the kernel is examined."""
+        effects = [effect for step in self._program.effectful_steps for effect in step.effects]
+        if any(isinstance(each, ProxyFence) and (each.proxy, each.direction) in _ONE_WAY for each in effects):
+            return False  # a pair of one-way fences is not followed
+        if not self._is_applicable() or (not self._launch.is_exact and self._reads_block_size):
             return False  # the addresses of the threads depend on an unknown
+        if self._phases is not None:
+            return self._phases.reason is None and not self._phases.blocked
+        if any(isinstance(effect, TensorMemory) for effect in effects):
+            return False
         located = ((step, effect) for step, effect in self._accesses() if effect.via == "address")
         if any(effect.size is None and step.box_bytes is None for step, effect in located):
             return False  # a tensor map determines the size
@@ -199,3 +242,7 @@ class IntervalProofs:
 def _size_roles(effect: Access) -> Iterator[str]:
     if effect.size is not None:
         yield from roles_in(effect.size)
+
+
+def _waits(effect: Effect) -> bool:
+    return isinstance(effect, MbarrierWait) or (isinstance(effect, Barrier) and effect.order != "relaxed")

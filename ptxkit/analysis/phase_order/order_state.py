@@ -1,0 +1,297 @@
+"""What each group of threads knows to be complete, in one state of the schedule of a CTA.
+
+Source: PTX ISA, "Causality order", "Contents of the mbarrier object", "Phase of the mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TypeAlias
+
+from ptxkit.analysis.intervals.cta_states import IntervalState
+from ptxkit.analysis.intervals.interval_accesses import StateAccess
+from ptxkit.analysis.phase_order.loop_exits import IterationCount, LoopExit
+from ptxkit.analysis.phase_order.uniform_branches import BranchOutcomes, UniformBranch
+from ptxkit.analysis.values.cta_values import Atom
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.syntax.constants import WARP_SIZE
+
+#: How much of an event is ordered before what a group does next: nothing, the part of the same thread, of the same
+#: warp, or all of it.
+NOTHING, THREAD, WARP, ALL = range(4)
+
+SharedBranch: TypeAlias = LoopExit | UniformBranch
+Event: TypeAlias = "tuple[object, ...]"
+"""An access by a group, `("access", access, group)`, or the completion of a phase, `("phase", barrier, age)`, of which
+the last one has age 0 and the one before it age 1.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EventOrder:
+    """What is known of the last occurrence of an event.
+
+    levels: how much of it is ordered before each group. fenced: the same for a proxy fence that follows it. mask: the
+    threads. pending: the group of operations that must be waited for, or the barrier whose phase completes it; None if
+    the event is complete. commits: the commits since, for a group of operations.
+    """
+
+    levels: tuple[int, ...]
+    fenced: tuple[int, ...]
+    mask: int = 0
+    pending: object = None
+    commits: int = 0
+
+    def with_level(self, group: int, level: int, *, fenced: int = NOTHING) -> EventOrder:
+        """Returns the same event, of which a group knows at least so much."""
+        return replace(
+            self, levels=_raise_level(self.levels, group, level), fenced=_raise_level(self.fenced, group, fenced)
+        )
+
+    def as_complete(self) -> EventOrder:
+        """Returns the same event, complete."""
+        return self if self.pending is None else replace(self, pending=None, commits=0)
+
+
+def _raise_level(levels: tuple[int, ...], group: int, level: int) -> tuple[int, ...]:
+    if levels[group] >= level:
+        return levels
+    return (*levels[:group], level, *levels[group + 1 :])
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The events that a release publishes, and those of them that a proxy fence follows."""
+
+    events: frozenset[Event] = frozenset()
+    fenced: frozenset[Event] = frozenset()
+
+    def __or__(self, other: Known) -> Known:
+        return Known(self.events | other.events, self.fenced | other.fenced)
+
+    def without_accesses(self) -> Known:
+        """Returns what an operation that orders no memory publishes: that phases are complete."""
+        return Known(frozenset(event for event in self.events if event[0] != "access"))
+
+    def without(self, event: Event) -> Known:
+        if event not in self.events:
+            return self
+        return Known(self.events - {event}, self.fenced - {event})
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseState:
+    """The state of an mbarrier or of another barrier.
+
+    expected: the arrivals of a phase. remaining: those that are missing. parity: of the current phase. expects: whether
+    the phase waits for bytes. arrived: the threads that have arrived. released: what the arrivals of this phase
+    publish, and completed what those of the last one did. waiting: the groups that wait for this phase, if arriving
+    and waiting are one step.
+    """
+
+    expected: int
+    remaining: int
+    parity: int = 0
+    expects: bool = False
+    arrived: int = 0
+    released: Known = Known()
+    completed: Known = Known()
+    waiting: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class ScheduleState:
+    """One state of the schedule.
+
+    at: the state of each group whose ordering step is next; None where the group has left the kernel. passed:
+    the groups that a barrier has released. assumed: the unknown predicates that were assumed. tokens: the parity of
+    the phase of each group's last arrival that returned a token. counts: the outcomes of
+    shared branches. is_repeated: whether a group has gone back in the code to come here.
+    """
+
+    at: list[IntervalState | None]
+    passed: frozenset[int] = frozenset()
+    assumed: dict[tuple[Atom, int], int] = field(default_factory=dict)
+    events: dict[Event, EventOrder] = field(default_factory=dict)
+    barriers: dict[object, PhaseState] = field(default_factory=dict)
+    tokens: dict[tuple[int, object], int] = field(default_factory=dict)
+    counts: dict[Hashable, IterationCount | BranchOutcomes] = field(default_factory=dict)
+    is_repeated: bool = False
+
+    def copy(self) -> ScheduleState:
+        return ScheduleState(
+            list(self.at),
+            self.passed,
+            dict(self.assumed),
+            dict(self.events),
+            dict(self.barriers),
+            dict(self.tokens),
+            dict(self.counts),
+        )
+
+    def decide(self, group: int, branches: Iterable[tuple[SharedBranch, bool]]) -> bool:
+        """Lets a group pass branches whose outcomes it shares; returns whether it can take these sides."""
+        for branch, stays in branches:
+            if not (
+                self._pass_exit(group, branch, stays=stays)
+                if isinstance(branch, LoopExit)
+                else self._pass_branch(group, branch, stays=stays)
+            ):
+                return False
+        return True
+
+    def _pass_branch(self, group: int, branch: UniformBranch, *, stays: bool) -> bool:
+        known = self.counts.get(branch.count)
+        assert not isinstance(known, IterationCount)
+        after = (known or branch.start(len(self.at))).decide(group, stays=stays)
+        if after is not None:
+            self.counts[branch.count] = after
+        return after is not None
+
+    def _pass_exit(self, group: int, leaving: LoopExit, *, stays: bool) -> bool:
+        assumed = frozenset(self.assumed.items())
+        actual = leaving.under(assumed)
+        known = self.counts.get(actual.count)
+        assert not isinstance(known, BranchOutcomes)
+        after = (known or actual.start(len(self.at))).decide(group, actual, actual.limits(assumed), stays=stays)
+        if after is None:
+            return False
+        self.counts[actual.count] = after
+        for other in leaving.others if leaving.advances else ():
+            if other != actual.count:
+                held = self.counts.get(other)
+                assert not isinstance(held, BranchOutcomes)
+                self.counts[other] = (held or actual.start(len(self.at))).follow(group, stays=stays)
+        return True
+
+    def key(self) -> object:
+        """Returns what two equal states have in common."""
+        return (
+            tuple(self.at),
+            self.passed,
+            frozenset(self.assumed.items()),
+            frozenset(self.events.items()),
+            frozenset(self.barriers.items()),
+            frozenset(self.tokens.items()),
+            frozenset(self.counts.items()),
+        )
+
+    # Events.
+
+    def occur(self, event: Event, order: EventOrder) -> None:
+        """Adds an event; what was known of an earlier occurrence is not known of it."""
+        self.events[event] = order
+        self._forget(event)
+
+    def _forget(self, event: Event) -> None:
+        for key, barrier in self.barriers.items():
+            if event in barrier.released.events or event in barrier.completed.events:
+                self.barriers[key] = replace(
+                    barrier, released=barrier.released.without(event), completed=barrier.completed.without(event)
+                )
+
+    def learn(self, group: int, known: Known) -> None:
+        """Orders what was published before what a group does next."""
+        for event in known.events:
+            order = self.events.get(event)
+            if order is not None:
+                fenced = ALL if event in known.fenced else NOTHING
+                self.events[event] = order.with_level(group, ALL, fenced=fenced).as_complete()
+
+    def published_by(self, group: int, threads: int) -> Known:
+        """Returns the events that are ordered before a release by all of these threads of a group."""
+        warps = warps_of(threads)
+
+        def is_whole(level: int, event: Event, order: EventOrder) -> bool:
+            if level == ALL:
+                return True
+            if level == WARP:
+                return not warps_of(order.mask) & ~warps
+            return level == THREAD and event[2] == group and not order.mask & ~threads
+
+        events = {each for each, order in self.events.items() if is_whole(order.levels[group], each, order)}
+        fenced = {each for each in events if is_whole(self.events[each].fenced[group], each, self.events[each])}
+        return Known(frozenset(events), frozenset(fenced))
+
+    def fence(self, group: int) -> None:
+        """Adds a proxy fence of a group."""
+        for event, order in self.events.items():
+            if _needs_fence(event):
+                self.events[event] = order.with_level(group, NOTHING, fenced=order.levels[group])
+
+    def forget_settled(self) -> None:
+        """Removes the events that are ordered before whatever any group does next."""
+        live = [group for group, at in enumerate(self.at) if at is not None]
+        settled: list[Event] = []
+        for event, order in list(self.events.items()):
+            is_settled = order.pending is None and all(order.levels[group] == ALL for group in live)
+            if is_settled and (not _needs_fence(event) or all(order.fenced[group] == ALL for group in live)):
+                settled.append(event)
+        self.forget(settled)
+
+    def forget(self, events: Iterable[Event]) -> None:
+        """Removes events."""
+        for event in list(events):
+            del self.events[event]
+            self._forget(event)
+
+    # Phases.
+
+    def knows_last_phase(self, barrier: object, group: int, *, age: int = 0) -> bool:
+        """Returns whether a group knows that the last phase, or the one before it, is complete, if there was one."""
+        order = self.events.get(("phase", barrier, age))
+        return order is None or order.levels[group] == ALL
+
+    def complete(self, key: object, extra: Iterable[Event] = ()) -> None:
+        """Completes the current phase of a barrier. extra: the events that its completion publishes in addition."""
+        barrier = self.barriers[key]
+        is_awaited = isinstance(key, tuple) and key[0] != "cta"
+        last, before = ("phase", key, 0), ("phase", key, 1)
+        known = barrier.released | Known(frozenset(extra))
+        if last in self.events and is_awaited:
+            self.occur(before, self.events[last])
+            for other, each in list(self.barriers.items()):
+                self.barriers[other] = replace(
+                    each,
+                    released=_with_age(each.released, last, before),
+                    completed=_with_age(each.completed, last, before),
+                )
+            known = _with_age(known, last, before)
+        count = len(self.at)
+        self.occur(last, EventOrder((NOTHING,) * count, (NOTHING,) * count))
+        known = known | Known(frozenset((last,)))
+        self.barriers[key] = replace(
+            barrier,
+            remaining=barrier.expected,
+            parity=1 - barrier.parity if is_awaited else 0,
+            expects=False,
+            arrived=0,
+            released=Known(),
+            completed=known if is_awaited else Known(),
+            waiting=frozenset(),
+        )
+        for group in barrier.waiting:
+            self.learn(group, known)
+        self.passed |= barrier.waiting
+
+
+def _needs_fence(event: Event) -> bool:
+    access = event[1]
+    return isinstance(access, StateAccess) and access.writes and access.effect.proxy == "generic"
+
+
+def _with_age(known: Known, last: Event, before: Event) -> Known:
+    if last not in known.events:
+        return known.without(before)
+    return Known(known.events - {last} | {before}, known.fenced)
+
+
+def warps_of(threads: int) -> int:
+    """Returns the warps of some threads, as a bit mask."""
+    found, warp = 0, 0
+    while threads:
+        if threads & ((1 << WARP_SIZE) - 1):
+            found |= 1 << warp
+        threads >>= WARP_SIZE
+        warp += 1
+    return found

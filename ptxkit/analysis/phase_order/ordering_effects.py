@@ -1,0 +1,369 @@
+"""What the ordering steps of a group of threads do to the state of a schedule.
+
+Source: PTX ISA, "mbarrier", "bar, barrier", "bar.warp.sync", "barrier.cluster", "cp.async.mbarrier.arrive",
+"cp.async.wait_group / cp.async.wait_all", "wgmma.wait_group", "tcgen05.commit", "membar / fence: fence.proxy.async".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
+from ptxkit.analysis.intervals.cta_states import IntervalState
+from ptxkit.analysis.intervals.interval_accesses import StateAccess
+from ptxkit.analysis.intervals.thread_values import ThreadValues
+from ptxkit.analysis.intervals.unfenced_writes import is_shared_fence
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.shared_window import SharedWindow
+from ptxkit.analysis.limits import MAX_PENDING_COMMITS
+from ptxkit.analysis.phase_order.order_state import (
+    ALL,
+    NOTHING,
+    THREAD,
+    WARP,
+    Event,
+    EventOrder,
+    Known,
+    PhaseState,
+    ScheduleState,
+    warps_of,
+)
+from ptxkit.analysis.phase_order.segments import DividedGroupError, UnknownOrderError
+from ptxkit.analysis.values.cta_values import CtaValue
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa import effects as fx
+from ptxkit.semantics.value_ops import bit_mask
+from ptxkit.syntax.constants import WARP_SIZE
+
+_WINDOW = SharedWindow()
+#: The number of threads of a warpgroup.
+WARPGROUP = 4 * WARP_SIZE
+
+
+class OrderingEffects:
+    """The effects of ordering steps in one kernel.
+
+    groups: the groups of threads, as bit masks.
+    """
+
+    def __init__(self, values: ThreadValues, groups: list[int]) -> None:
+        self._values, self.groups = values, groups
+
+    def complete_barriers_of_all(self, state: ScheduleState) -> None:
+        live = self._live(state)
+        for key, each in list(state.barriers.items()):
+            if each.waiting and not each.expected and not live & ~each.arrived:
+                self.complete(state, key)
+
+    def _live(self, state: ScheduleState) -> int:
+        return sum(mask for mask, at in zip(self.groups, state.at, strict=True) if at is not None)
+
+    def complete(self, state: ScheduleState, key: object) -> None:
+        """Completes a phase, and with it the operations that it waits for."""
+        done = [event for event, order in state.events.items() if order.pending == key]
+        if done and not state.barriers[key].expects and any(_is_copy(event) for event in done):
+            raise UnknownOrderError("a phase may be complete before the copies that belong to it")
+        for event in done:
+            state.events[event] = state.events[event].as_complete()
+        state.complete(key, done)
+
+    # Ordering steps.
+
+    def apply(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Effect) -> None:
+        match effect:
+            case fx.MbarrierInit():
+                self._initialize(state, group, at, step, effect)
+            case fx.MbarrierInvalidate():
+                for key in self.mbarriers(at, step, effect.barrier, self.groups[group]):
+                    state.barriers.pop(key, None)
+            case fx.MbarrierArrive():
+                count = self._number(at, step, effect.count, "the number of arrivals is unknown")
+                self._arrive(state, group, at, step, effect, count)
+            case fx.MbarrierExpect():
+                for key in self.mbarriers(at, step, effect.barrier, self.groups[group]):
+                    state.barriers[key] = replace(self._initialized(state, key, group), expects=True)
+            case fx.MbarrierTrack():
+                self._track(state, group, at, step, effect)
+            case fx.CommitGroup(group=name):
+                _commit(state, group, name)
+            case fx.WaitGroup():
+                if effect.commits:
+                    _commit(state, group, effect.group)
+                self._wait_for_groups(state, group, step, effect)
+            case fx.ProxyFence() if is_shared_fence(effect):
+                state.fence(group)
+
+    def _initialize(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierInit
+    ) -> None:
+        count = self._number(at, step, effect.count, "the arrival count of an mbarrier is unknown")
+        for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+            state.barriers[key] = PhaseState(count, count)
+            for age in (0, 1):
+                state.events.pop(("phase", key, age), None)
+            levels = [NOTHING] * len(self.groups)
+            levels[group] = ALL if threads.bit_count() == 1 and threads == self.groups[group] else THREAD
+            state.occur(("init", key, group), EventOrder(tuple(levels), (NOTHING,) * len(levels), threads))
+
+    def _arrive(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierArrive, count: int
+    ) -> None:
+        for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+            barrier = self._initialized(state, key, group)
+            if not state.knows_last_phase(key, group):
+                raise UnknownOrderError("an arrival may belong to an earlier phase")
+            number = count * threads.bit_count()
+            if number > barrier.remaining:
+                raise UnknownOrderError("a phase has more arrivals than it waits for")
+            known = state.published_by(group, threads)
+            if effect.order == "relaxed" or effect.asynchronous:
+                known = known.without_accesses()
+            if effect.asynchronous:
+                for event, order in list(state.events.items()):
+                    if event[0] == "access" and event[2] == group and order.pending == "tcgen05":
+                        state.events[event] = replace(order, pending=key)
+            is_expecting = effect.expect is not None
+            state.barriers[key] = replace(
+                barrier,
+                remaining=barrier.remaining - number,
+                expected=barrier.expected - (number if effect.drop else 0),
+                expects=barrier.expects or is_expecting,
+                released=barrier.released | known,
+            )
+            if effect.state is not None:
+                state.tokens[group, key] = barrier.parity
+            if barrier.remaining == number and not state.barriers[key].expects:
+                self.complete(state, key)
+
+    def _track(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierTrack) -> None:
+        copies = frozenset(
+            event
+            for event, order in state.events.items()
+            if event[0] == "access" and event[2] == group and order.pending == "cp.async"
+        )
+        for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+            barrier = self._initialized(state, key, group)
+            if not state.knows_last_phase(key, group):
+                raise UnknownOrderError("an arrival may belong to an earlier phase")
+            number = threads.bit_count() if effect.counted else 0
+            if number > barrier.remaining:
+                raise UnknownOrderError("a phase has more arrivals than it waits for")
+            known = Known(copies) | state.published_by(group, threads) if effect.counted else Known(copies)
+            state.barriers[key] = replace(
+                barrier, remaining=barrier.remaining - number, released=barrier.released | known
+            )
+            if effect.counted and barrier.remaining == number and not barrier.expects:
+                self.complete(state, key)
+
+    def wait(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait) -> bool:
+        """Waits for a phase; returns whether it is complete."""
+        places = self.mbarriers(at, step, effect.barrier, self.groups[group])
+        if len(places) > 1:
+            raise DividedGroupError(places.values())
+        (key,) = places
+        barrier = self._initialized(state, key, group)
+        parity: object = state.tokens.get((group, key))
+        if effect.by == "parity":
+            parity = self._uniform(self._values.operand(step, step.operand(effect.phase), at.values), group)
+        if not isinstance(parity, int):
+            raise UnknownOrderError("the phase of a wait is unknown")
+        if barrier.parity == parity & 1:
+            return False
+        if not state.knows_last_phase(key, group, age=1):
+            raise UnknownOrderError("a wait may be for an earlier phase")
+        known = barrier.completed
+        state.learn(group, known.without_accesses() if effect.order == "relaxed" else known)
+        return True
+
+    def meet(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Barrier) -> bool:
+        """Arrives at a barrier, or waits there; returns whether the group may continue."""
+        number = 0 if effect.number is None else self._number(at, step, effect.number, "a barrier has no known number")
+        key: object = (effect.level, number)
+        needed = 0
+        if effect.threads is not None:
+            needed = self._number(at, step, effect.threads, "the number of threads of a barrier is unknown")
+        barrier = state.barriers.get(key) or PhaseState(needed, needed)
+        mask = self.groups[group]
+        if effect.action == "wait":
+            if barrier.arrived & mask:
+                state.barriers[key] = replace(barrier, waiting=barrier.waiting | {group})
+                return False
+            state.learn(group, barrier.completed)
+            return True
+        if not state.knows_last_phase(key, group) or barrier.arrived & mask or barrier.expected != needed:
+            raise UnknownOrderError("a barrier may be used again before it is complete")
+        known = state.published_by(group, mask)
+        known = known.without_accesses() if effect.order == "relaxed" else known
+        waits = effect.action == "sync"
+        barrier = state.barriers[key] = replace(
+            barrier,
+            arrived=barrier.arrived | mask,
+            released=barrier.released | known,
+            waiting=barrier.waiting | {group} if waits else barrier.waiting,
+        )
+        if needed and barrier.arrived.bit_count() > needed:
+            raise UnknownOrderError("a barrier has more threads than it waits for")
+        if (needed and barrier.arrived.bit_count() == needed) or (
+            not needed and not self._live(state) & ~barrier.arrived
+        ):
+            self.complete(state, key)
+        return not waits
+
+    def meeting_in_warp(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Barrier
+    ) -> list[int] | None:
+        """Returns the groups that meet at a barrier of their warps; None if not all of them have come there."""
+        lanes = bit_mask(WARP_SIZE)
+        if effect.number is not None:
+            lanes &= self._number(at, step, effect.number, "the mask of a barrier of a warp is unknown")
+        return self.meeting(state, group, WARP_SIZE, lanes)
+
+    def meeting(
+        self, state: ScheduleState, group: int, size: int, lanes: int = bit_mask(WARP_SIZE)
+    ) -> list[int] | None:
+        """Returns the groups with threads in the same warps or warpgroups; None if not all of them are at such a step.
+
+        lanes: those of each warp that meet, as a bit mask.
+        """
+        at = state.at[group]
+        assert at is not None
+        own = _units_of(self.groups[group], size)
+        found = []
+        for each, mask in enumerate(self.groups):
+            other = state.at[each]
+            if other is None or not _units_of(mask, size) & own or not _lanes_of(mask) & lanes:
+                continue
+            if _lanes_of(mask) & ~lanes:
+                raise UnknownOrderError("only some threads of a group meet at a barrier of their warp")
+            is_here = other.barrier is at.barrier or (size == WARP_SIZE and _is_warp_barrier(other.barrier))
+            if not is_here:
+                return None
+            found.append(each)
+        return found
+
+    def exchange(self, state: ScheduleState, groups: Sequence[int]) -> None:
+        """Orders what the threads of each warp did before what all of them do next."""
+        masks = self.groups
+
+        def level_of(levels: tuple[int, ...], event: Event, group: int) -> int:
+            best = levels[group]
+            for other in groups:
+                if warps_of(masks[group]) & ~warps_of(masks[other]):
+                    continue
+                level = levels[other]
+                is_own = event[0] == "access" and event[2] == other
+                best = max(best, WARP if level == THREAD and is_own else level)
+            return best
+
+        for event, order in state.events.items():
+            changed = order
+            for group in groups:
+                changed = changed.with_level(
+                    group, level_of(order.levels, event, group), fenced=level_of(order.fenced, event, group)
+                )
+            state.events[event] = changed
+
+    def _wait_for_groups(self, state: ScheduleState, group: int, step: Step, effect: fx.WaitGroup) -> None:
+        left = pending_groups(step, effect)
+        if left is None:
+            return
+        own = _units_of(self.groups[group], WARPGROUP)
+        done: list[Step] = []
+        for event, order in list(state.events.items()):
+            if event[0] != "access" or event[2] != group or order.pending != effect.group or order.commits <= left:
+                continue
+            access = event[1]
+            assert isinstance(access, StateAccess)
+            if effect.read_only and access.writes:
+                continue
+            level = ALL if effect.group == "wgmma" else THREAD
+            state.events[event] = order.with_level(group, level).as_complete()
+            done.append(access.step)
+        if effect.group == "wgmma":
+            for event, order in list(state.events.items()):
+                access = event[1]
+                is_twin = isinstance(access, StateAccess) and access.step in done
+                if is_twin and _units_of(order.mask, WARPGROUP) == own:
+                    state.events[event] = order.with_level(group, ALL)
+
+    # Operands.
+
+    def _initialized(self, state: ScheduleState, key: object, group: int) -> PhaseState:
+        found = state.barriers.get(key)
+        inits = [order for event, order in state.events.items() if event[:2] == ("init", key)]
+        if found is None or any(order.levels[group] != ALL for order in inits):
+            raise UnknownOrderError("an mbarrier may be used before it is initialized")
+        return found
+
+    def _number(self, at: IntervalState, step: Step, expression: object, reason: str) -> int:
+        found = self._values.expression(step, expression, at.values)  # type: ignore[arg-type]
+        if not isinstance(found, int):
+            raise UnknownOrderError(reason)
+        return found
+
+    def mbarriers(self, at: IntervalState, step: Step, role: str | None, mask: int) -> dict[object, int]:
+        """Returns the mbarriers of an operand, each with the threads that use it."""
+        operand = step.operand(role)
+        value = self._values.operand(step, operand, at.values)
+        found: dict[object, int] = {}
+        for tid in range(self._values.threads):
+            if mask >> tid & 1:
+                address = value[tid] if isinstance(value, tuple) else value
+                if not isinstance(address, int):
+                    raise UnknownOrderError("the address of an mbarrier is unknown")
+                offset = _WINDOW.shared_offset("generic" if address > 1 << 32 else "shared", address)
+                key = ("mbarrier", offset)
+                if not isinstance(value, tuple):
+                    return {key: mask}
+                found[key] = found.get(key, 0) | 1 << tid
+        return found
+
+    def _uniform(self, value: CtaValue, group: int) -> CtaValue:
+        """Returns the number that all threads of a group have."""
+        if not isinstance(value, tuple):
+            return value
+        parts: dict[int, int] = {}
+        for tid, each in enumerate(value):
+            if self.groups[group] >> tid & 1:
+                parts[each] = parts.get(each, 0) | 1 << tid
+        if len(parts) > 1:
+            raise DividedGroupError(parts.values())
+        return next(iter(parts))
+
+
+def _is_copy(event: Event) -> bool:
+    return isinstance(event[1], StateAccess) and event[1].group == "mbarrier"
+
+
+def _commit(state: ScheduleState, group: int, name: str) -> None:
+    for event, order in list(state.events.items()):
+        if event[0] == "access" and event[2] == group and order.pending == name:
+            state.events[event] = replace(order, commits=min(order.commits + 1, MAX_PENDING_COMMITS))
+
+
+def _is_warp_barrier(step: Step | None) -> bool:
+    effects = step.effects if step is not None else ()
+    return any(isinstance(each, fx.Barrier) and (each.level, each.order) == ("warp", "acq_rel") for each in effects)
+
+
+def _lanes_of(threads: int) -> int:
+    """Returns the lanes of some threads, as a bit mask."""
+    found = 0
+    while threads:
+        found |= threads & bit_mask(WARP_SIZE)
+        threads >>= WARP_SIZE
+    return found
+
+
+def _units_of(threads: int, size: int) -> int:
+    """Returns the warps or warpgroups of some threads, as a bit mask. size: their number of threads."""
+    warps = warps_of(threads)
+    if size == WARP_SIZE:
+        return warps
+    found, number = 0, 0
+    while warps:
+        if warps & 0b1111:
+            found |= 1 << number
+        warps >>= 4
+        number += 1
+    return found

@@ -1,0 +1,372 @@
+"""One schedule of the groups of threads of a CTA, for all arguments and data, and the accesses that it does not order.
+
+Which arrivals complete a phase, and which phase a wait waits for, does not depend on the schedule if each group knows
+that a phase is complete before it arrives in the next one, and that the phase before the awaited one is complete when
+it waits. This is checked. So the order of events is the same in all schedules, and it is enough to explore one for each
+choice of unknown branches: each group runs until it has to wait. A phase that waits for bytes is completed when no
+group can run, since all copies that belong to it have been started then.
+
+Source: PTX ISA, "mbarrier", "bar, barrier", "Causality order", "Data-Movement and Conversion Instructions: Asynchronous
+copy".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.intervals.cta_states import IntervalState, members_of
+from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
+from ptxkit.analysis.intervals.thread_values import ThreadValues
+from ptxkit.analysis.intervals.unfenced_writes import is_async_read
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_SCHEDULE_STATES
+from ptxkit.analysis.phase_order.comparisons import is_possible
+from ptxkit.analysis.phase_order.order_state import (
+    ALL,
+    NOTHING,
+    THREAD,
+    WARP,
+    EventOrder,
+    ScheduleState,
+)
+from ptxkit.analysis.phase_order.ordering_effects import WARPGROUP, OrderingEffects
+from ptxkit.analysis.phase_order.overlaps import Overlaps
+from ptxkit.analysis.phase_order.relevance import Relevance
+from ptxkit.analysis.phase_order.segments import DividedGroupError, Segment, Segments, UnknownOrderError
+from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, WaitResult
+from ptxkit.isa import effects as fx
+
+_Located = tuple[IntervalState, StateAccess, int]
+
+
+class PhaseSchedule:
+    """The schedule of one kernel. pairs, unfenced: as in `IntervalConflicts` and `UnfencedWrites`."""
+
+    def __init__(
+        self,
+        values: ThreadValues,
+        states: ThreadStates,
+        accesses: IntervalAccesses,
+        segments: Segments,
+        overlaps: Overlaps,
+        cfg: ControlFlowGraph,
+    ) -> None:
+        self._shared = segments.shared
+        self._values, self._states, self._accesses = values, states, accesses
+        self._segments, self._overlaps = segments, overlaps
+        self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
+        self.unfenced: dict[Step, set[Step]] = defaultdict(set)
+        self.blocked: set[Step] = set()
+        self.count = 0
+        has_wgmma = any(state.barrier is not None and _is_collective(state.barrier) for state in states.states)
+        size = WARPGROUP if has_wgmma else values.threads
+        everyone = (1 << values.threads) - 1
+        whole = (1 << size) - 1
+        groups = [whole << first & everyone for first in range(0, values.threads, size)]
+        self._effects = OrderingEffects(values, groups)
+        uses = self._blocks_of_mbarriers(cfg)
+        self._relevance = Relevance(cfg, segments.shared, segments.tracked, uses, overlaps)
+        while not self._try_to_explore():
+            pass
+
+    def _blocks_of_mbarriers(self, cfg: ControlFlowGraph) -> Mapping[Hashable, set[int]]:
+        """Returns the blocks that use each mbarrier; none if an operand may be any of them."""
+        found: dict[Hashable, set[int]] = defaultdict(set)
+        everyone = (1 << self._values.threads) - 1
+        for state in self._states.states:
+            steps = [access.step for access in self._accesses.of_state(state) if access.group == "mbarrier"]
+            if state.barrier is not None:
+                steps.append(state.barrier)
+            for step in steps:
+                for effect in step.effects:
+                    if isinstance(effect, fx.MbarrierEffect):
+                        try:
+                            keys = self._effects.mbarriers(state, step, effect.barrier, everyone)
+                        except UnknownOrderError:
+                            return {}
+                        for key in keys:
+                            found[key].add(cfg.block_of(step))
+        return found
+
+    def _try_to_explore(self) -> bool:
+        try:
+            self._explore()
+        except DividedGroupError as error:
+            parts = self._effects.groups
+            for piece in error.parts:
+                parts = [each for part in parts for each in (part & piece, part & ~piece) if each]
+            self._effects.groups = parts
+            return False
+        return True
+
+    def _explore(self) -> None:
+        self.pairs.clear()
+        self.unfenced.clear()
+        self.blocked.clear()
+        first = self._states.states[0]
+        waiting = [ScheduleState([None] * len(self._effects.groups))]
+        for group in range(len(self._effects.groups)):
+            waiting = [after for state in waiting for after in self._enter(state, group, [first])]
+        seen: set[object] = set()
+        while waiting:
+            state = waiting.pop()
+            self._relevance.reduce(state)
+            key = state.key()
+            if key in seen:
+                continue
+            seen.add(key)
+            waiting.extend(self._follow(state))
+
+    def _follow(self, state: ScheduleState) -> Sequence[ScheduleState]:
+        """Returns the next states that are to be compared with earlier ones: where the schedule divides or repeats."""
+        while True:
+            self.count += 1
+            if self.count > MAX_SCHEDULE_STATES:
+                raise UnknownOrderError("the schedule has too many states")
+            found = self._advance(state)
+            if len(found) != 1 or found[0].is_repeated:
+                return found
+            state = found[0]
+
+    # Which group runs.
+
+    def _advance(self, state: ScheduleState) -> Sequence[ScheduleState]:
+        """Returns what may follow a state: the first group that can run does so."""
+        self._effects.complete_barriers_of_all(state)
+        for group in range(len(self._effects.groups)):
+            if state.at[group] is not None:
+                found = self._try_to_run(state, group)
+                if found is not None:
+                    return found
+        ready = [key for key, each in state.barriers.items() if each.expects and not each.remaining]
+        if ready:
+            after = state.copy()
+            for key in ready:
+                self._effects.complete(after, key)
+            return [after]
+        found = []
+        for group, at in enumerate(state.at):
+            if at is not None and _wait_of(at) is not None:
+                found.extend(self._enter(state, group, _after(at, WaitResult(is_complete=False))))
+        if not any(self._moves(state, after) for after in found):
+            self.blocked.update(at.barrier for at in state.at if at is not None and at.barrier is not None)
+        return found
+
+    def _moves(self, state: ScheduleState, after: ScheduleState) -> bool:
+        self._relevance.reduce(after)
+        return after.key() != state.key()
+
+    def _try_to_run(self, state: ScheduleState, group: int) -> Sequence[ScheduleState] | None:
+        try:
+            return self._run(state, group)
+        except UnknownOrderError as error:
+            at = state.at[group]
+            error.step = at.barrier if at is not None else None
+            raise
+
+    def _run(self, state: ScheduleState, group: int) -> Sequence[ScheduleState] | None:
+        """Executes the next ordering step of a group; returns None if the group has to wait."""
+        at = state.at[group]
+        assert at is not None
+        assert at.barrier is not None
+        if group in state.passed:
+            after = state.copy()
+            after.passed -= {group}
+            return list(self._enter(after, group, _after(at, None)))
+        if any(group in barrier.waiting for barrier in state.barriers.values()):
+            return None
+        found: list[ScheduleState] = []
+        is_waiting = False
+        for before, executes in self._sides(state, group, at, at.barrier):
+            if not executes:
+                found.extend(self._enter(before, group, _after(at, None)))
+                continue
+            executed = self._execute(before, group, at, at.barrier)
+            is_waiting = executed is None
+            found.extend(executed or ())
+        return found if found or not is_waiting else None
+
+    def _sides(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step
+    ) -> Iterator[tuple[ScheduleState, bool]]:
+        """Yields whether a group executes an ordering step, each with the state in which it decides so."""
+        mask = self._effects.groups[group]
+        guard = self._values.guard(step, at.values)
+        taken, others = members_of(guard, count=self._values.threads)
+        if not others & mask or not taken & mask:
+            yield state, bool(taken & mask)
+            return
+        if not taken & others & mask:
+            raise DividedGroupError((taken & mask, others & mask))
+        side = self._states.side_of(step, at.values)
+        if not isinstance(side, Side):
+            if mask.bit_count() > 1:
+                raise UnknownOrderError("data decides whether threads execute an ordering step")
+            yield state, False
+            yield state, True
+            return
+        if mask & ~side.threads:
+            raise DividedGroupError((mask & side.threads, mask & ~side.threads))
+        shared, key = self._shared.get(step.index), (side.atom, side.offset)
+        for value in (1 - side.value, side.value):
+            if state.assumed.get(key, value) != value:
+                continue
+            after = state.copy()
+            if shared is not None and not after.decide(group, [(shared, value == shared.stays)]):
+                continue
+            if key in self._segments.tracked:
+                after.assumed[key] = value
+                if not is_possible(after.assumed):
+                    continue
+            yield after, value == side.value
+
+    def _execute(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step
+    ) -> Sequence[ScheduleState] | None:
+        after = state.copy()
+        movers = [group]
+        choice: WaitResult | None = None
+        for effect in step.effects:
+            match effect:
+                case fx.MbarrierWait() if WaitResult(is_complete=True) in at.choices.values():
+                    if not self._effects.wait(after, group, at, step, effect):
+                        return None
+                    choice = WaitResult(is_complete=True)
+                case fx.Barrier(level="warp", order="acq_rel"):
+                    meeting = self._effects.meeting_in_warp(after, group, at, step, effect)
+                    if meeting is None:
+                        return None
+                    movers = meeting
+                    self._effects.exchange(after, movers)
+                case fx.Barrier(level="cta" | "cluster"):
+                    if not self._effects.meet(after, group, at, step, effect):
+                        return [after]
+                case _:
+                    self._effects.apply(after, group, at, step, effect)
+        if _is_collective(step):
+            meeting = self._effects.meeting(after, group, WARPGROUP)
+            if meeting is None:
+                return None
+            movers = meeting
+        states = [after]
+        for each in movers:
+            here = after.at[each]
+            assert here is not None
+            located = [(here, access, self._effects.groups[each]) for access in self._accesses.of_barrier(here)]
+            states = [more for one in states for more in self._continue(one, each, here, located, choice)]
+        if choice is not None:
+            states.extend(self._enter(state, group, _after(at, WaitResult(is_complete=False))))
+        return states
+
+    def _continue(
+        self,
+        state: ScheduleState,
+        group: int,
+        at: IntervalState,
+        located: Sequence[_Located],
+        choice: WaitResult | None,
+    ) -> Iterator[ScheduleState]:
+        if located:
+            state = state.copy()
+            self._access(state, group, located, None)
+        yield from self._enter(state, group, _after(at, choice))
+
+    def _enter(self, state: ScheduleState, group: int, roots: Iterable[IntervalState]) -> Iterator[ScheduleState]:
+        """Executes what a group does from one of some states until its next ordering step."""
+        for root in roots:
+            for segment in self._segments.from_state(root, self._effects.groups[group], state.assumed):
+                base = state.copy()
+                if not base.decide(group, segment.decided):
+                    continue
+                base.assumed.update(segment.assumed)
+                self._access(base, group, segment.accesses, segment)
+                for end in segment.ends:
+                    after = base.copy()
+                    after.at[group], before = end, state.at[group]
+                    after.is_repeated = before is not None and end is not None and end.end <= before.end
+                    yield after
+
+    # Accesses.
+
+    def _access(self, state: ScheduleState, group: int, located: Sequence[_Located], segment: Segment | None) -> None:
+        """Compares accesses with what is not ordered before them, and with each other."""
+        located = [each for each in located if self._overlaps.partners(each[1])]
+        present = {each[1]: each for each in located}
+        count = len(self._effects.groups)
+        for each in located:
+            access, mask = each[1], each[2]
+            for other in self._overlaps.partners(access):
+                for owner in range(count):
+                    order = state.events.get(("access", other, owner))
+                    if order is not None:
+                        self._compare(access, mask, other, order, group, owner == group)
+                if other in present:
+                    self._compare_in_segment(each, present[other], segment)
+        for at, access, mask in located:
+            own = NOTHING if access.group is not None else THREAD
+            levels = tuple(own if each == group else NOTHING for each in range(count))
+            pending = self._completed_by(at, access, mask)
+            order = EventOrder(levels, (NOTHING,) * count, mask, pending)
+            state.occur(("access", access, group), order)
+
+    def _completed_by(self, at: IntervalState, access: StateAccess, mask: int) -> object:
+        if access.group != "mbarrier":
+            return access.group
+        places = self._effects.mbarriers(at, access.step, access.effect.barrier, mask)
+        if len(places) != 1:
+            raise UnknownOrderError("copies of one step complete on several mbarriers")
+        return next(iter(places))
+
+    def _compare(
+        self, access: StateAccess, mask: int, other: StateAccess, order: EventOrder, group: int, is_own: bool
+    ) -> None:
+        """Compares an access with an earlier one."""
+
+        def may_meet(level: int) -> bool:
+            needed = level if is_own or level == WARP else NOTHING
+            return level != ALL and self._overlaps.may_meet(access, mask, other, order.mask, needed)
+
+        if may_meet(order.levels[group]):
+            self._add(access, other)
+        if is_async_read(access) and other.writes and other.effect.proxy == "generic" and may_meet(order.fenced[group]):
+            self.unfenced[access.step].add(other.step)
+
+    def _compare_in_segment(self, first: _Located, second: _Located, segment: Segment | None) -> None:
+        one, other = first[1], second[1]
+        if segment is not None:
+            for earlier, later in ((first, second), (second, first)):
+                is_unfenced = earlier[1].writes and earlier[1].effect.proxy == "generic" and is_async_read(later[1])
+                if is_unfenced and segment.is_after(later, earlier) and self._shares(later, earlier, NOTHING):
+                    self.unfenced[later[1].step].add(earlier[1].step)
+        follows = segment is not None and (
+            (one.group is not None and segment.is_after(second, first))
+            or (other.group is not None and segment.is_after(first, second))
+        )
+        if self._shares(first, second, NOTHING if follows else THREAD):
+            self._add(one, other)
+
+    def _shares(self, one: _Located, other: _Located, level: int) -> bool:
+        return self._overlaps.may_meet(one[1], one[2], other[1], other[2], level)
+
+    def _add(self, one: StateAccess, other: StateAccess) -> None:
+        self.pairs[one.step].add((one, other))
+        self.pairs[other.step].add((other, one))
+
+
+def _after(at: IntervalState, choice: WaitResult | None) -> Iterator[IntervalState]:
+    """Yields the states that follow an ordering step: after a test, only those with its result."""
+    for after in at.following:
+        label = at.choices.get(after)
+        if choice is None or label is None or label == choice:
+            yield after
+
+
+def _wait_of(at: IntervalState) -> fx.MbarrierWait | None:
+    effects = at.barrier.effects if at.barrier is not None else ()
+    return next((effect for effect in effects if isinstance(effect, fx.MbarrierWait)), None)
+
+
+def _is_collective(step: Step) -> bool:
+    return any(isinstance(effect, fx.Access) and effect.completion == "wgmma" for effect in step.effects)

@@ -1,0 +1,220 @@
+"""The states of the threads of a CTA, divided at each instruction that orders threads or asynchronous operations.
+
+Source: PTX ISA, "mbarrier", "bar, barrier", "Asynchronous Operations", "Proxies".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
+from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueNode
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
+from ptxkit.analysis.intervals.cta_states import MODULUS, CtaStates, Departure, IntervalState, members_of
+from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.values.cta_values import (
+    Atom,
+    CtaValue,
+    MixedTerm,
+    UniformTerm,
+    is_large,
+    large_term,
+    per_thread,
+)
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CommitGroup,
+    Effect,
+    MbarrierComplete,
+    MbarrierEffect,
+    MbarrierWait,
+    ProxyFence,
+    WaitGroup,
+)
+from ptxkit.syntax.tree import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a branch that an unknown decides which threads share.
+
+    value: that of the predicate. threads: those for which it decides.
+    """
+
+    atom: Atom
+    offset: int
+    value: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitResult:
+    """What a test of an mbarrier returned: whether the phase is complete."""
+
+    is_complete: bool
+
+
+#: An upper bound for the least counter that is replaced by one of unknown size, and the operations to which its lowest
+#: bits may matter.
+_LEAST = 8
+_BITWISE = frozenset(("and", "or", "xor", "shr", "rem", "div", "lop3", "prmt", "bfe", "bfi", "mul_hi", "mul_wide"))
+#: The choice at a branch that may separate threads in a way that is not known.
+DIVERGENT = "divergent"
+
+
+def is_ordering(step: Step) -> bool:
+    """Returns whether a step orders threads or asynchronous operations, so that a state ends there.
+
+    A bulk copy with a guard is one, too, since the guard decides about the arrival that belongs to the copy.
+    """
+    is_guarded = step.instruction.guard is not None
+    return any(_orders(each) or (is_guarded and _is_bulk_copy(each)) for each in step.effects)
+
+
+def _is_bulk_copy(effect: Effect) -> bool:
+    return isinstance(effect, Access) and effect.completion in ("mbarrier", "bulk")
+
+
+def _orders(effect: Effect) -> bool:
+    if isinstance(effect, MbarrierComplete):
+        return not effect.asynchronous
+    if isinstance(effect, Barrier):
+        return effect.level != "warp" or effect.order != "relaxed"
+    if isinstance(effect, Access):
+        return effect.completion == "wgmma"
+    return isinstance(effect, MbarrierEffect | CommitGroup | WaitGroup | ProxyFence)
+
+
+class ThreadStates(CtaStates):
+    """The states of one kernel. A state ends at each step that orders something, which it has as its `barrier`.
+
+    The environment gives the predicates of the tests of mbarriers: each is true or false. leaving: the states at whose
+    end threads may leave the kernel while others continue, with those that may, and what decides it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        cfg: ControlFlowGraph,
+        values: ThreadValues,
+        execution: UniformExecution,
+        wanted: Iterable[tuple[int, ValueNode]],
+    ) -> None:
+        self.leaving: dict[IntervalState, tuple[int, Hashable]] = {}
+        self._results = {node.step: node for node in wait_results(program, values)}
+        steps = [step for step in program.own_effectful_steps if is_ordering(step)]
+        wanted = list(wanted)
+        self._bitwise = values.numbers_used_by(_BITWISE, [node for _, node in wanted])
+        self._compared = values.compared_constants([node for _, node in wanted])
+        super().__init__(program, cfg, values, execution, steps, wanted)
+
+    def _leave(self, state: IntervalState) -> Iterator[Departure]:
+        is_cut = state.end in self._barriers and self._is_in_block(state.end, state.block)
+        if not is_cut:
+            yield from self._branch(state, state.values, None)
+            return
+        step = state.barrier = self._program.steps[state.end]
+        kept = {origin: self._after_cut(origin, value) for origin, value in state.values.items()}
+        node = self._results.get(step)
+        for result in (1, 0) if node is not None else (None,):
+            values, choice = kept, None
+            if node is not None and result is not None:
+                choice = WaitResult(bool(result))
+                if node in values:
+                    values = {**kept, node: self._result(node, result, state.values)}
+            if self._is_in_block(state.end + 1, state.block):
+                yield state.block, state.end + 1, values, state.threads, choice
+            else:
+                yield from self._branch(state, values, choice)
+
+    def step_before(self, index: int) -> Step:
+        """Returns the step before one with an index."""
+        return self._program.steps[index - 1]
+
+    def _is_in_block(self, index: int, block: int) -> bool:
+        return index < len(self._program.steps) and super()._is_in_block(index, block)
+
+    def _is_uniform(self, merge: Merge) -> bool:  # noqa: ARG002 (the other states distinguish merges)
+        """Returns True: the threads that are in one state of a group have executed the same steps equally often."""
+        return True
+
+    def _after_cut(self, origin: Origin, value: CtaValue) -> CtaValue:
+        """Returns the value after an ordering step; a counter with many values is replaced by one of unknown size.
+
+        The first values are kept, since code often treats the first iterations in a special way.
+        """
+        if origin not in self._renamed:
+            return value
+        modulus = MODULUS if origin in self._bitwise else 1
+        least = min(self._compared.get(origin, 0) + 2, _LEAST)
+        least = -(-least // modulus) * modulus
+        if isinstance(value, int):
+            return value if value < least else large_term(value % modulus, least, modulus, origin)
+        if isinstance(value, UniformTerm) and isinstance(value.offset, int) and is_large(value):
+            return large_term(value.offset % modulus, least, modulus, origin)
+        return self._after_barrier(origin, value)
+
+    def _result(self, node: Assignment, result: int, values: Environment) -> CtaValue:
+        """Returns the predicate after a test, which threads keep whose guard is false."""
+        guard = self._values.guard(node.step, values)
+        if guard == 1:
+            return result
+        before = self._values.resolve(self._values.graph.before(node.step, node.register))
+        old = self._values.value(before, values)
+        if guard == 0:
+            return old
+        if not isinstance(guard, tuple) or not isinstance(old, int | tuple):
+            return None
+        held = (old,) * len(guard) if isinstance(old, int) else old
+        return per_thread([result if runs & 1 else kept for runs, kept in zip(guard, held, strict=True)])
+
+    def _branch(self, state: IntervalState, values: Environment, choice: WaitResult | None) -> Iterator[Departure]:
+        cfg, block = self._cfg, state.block
+        last = cfg.steps_of_block(block)[-1]
+        successors = cfg.successors[block]
+        is_conditional = last.instruction.guard is not None and is_control_transfer(last)
+        taken, others = (state.threads, state.threads)
+        side: Side | str | None = None
+        if is_conditional:
+            taken, others = members_of(self._values.guard(last, values), count=self._values.threads)
+            if taken & others:
+                side = self.side_of(last, values)
+        if is_conditional and block in cfg.exit_blocks:
+            self.leaving[state] = (state.threads & taken, side)
+        targets = {cfg.block_of(self._program.steps[at]) for at in last.targets if at < len(self._program.steps)}
+        for each in successors:
+            at = cfg.block_starts[each]
+            if not is_conditional or (each in targets and each == block + 1):
+                yield each, at, self._values_at(block, each, values), state.threads, choice
+                continue
+            own = taken if each in targets else others
+            label: Hashable = choice
+            if isinstance(side, Side):
+                label = replace(side, value=side.value if each in targets else 1 - side.value)
+            elif side is not None:
+                label = side
+            yield each, at, self._values_at(block, each, values), state.threads & own, label
+
+    def side_of(self, step: Step, values: Environment) -> Side | str:
+        """Returns the value of the predicate with which a step is executed, if an unknown of all threads decides it."""
+        guard = step.instruction.guard
+        assert guard is not None
+        held = self._values.value(self._values.node_before(step, guard.predicate), values)
+        threads = self._all
+        if isinstance(held, MixedTerm):
+            threads, held = held.unknown, held.term
+        if isinstance(held, UniformTerm) and isinstance(held.offset, int):
+            return Side(held.atom, held.offset, int(not guard.negated), threads)
+        return DIVERGENT
+
+
+def wait_results(program: Program, values: ThreadValues) -> Iterator[Assignment]:
+    """Yields the predicates that tests of mbarriers assign."""
+    for step in program.own_effectful_steps:
+        for effect in step.effects:
+            operand = step.operand(effect.result) if isinstance(effect, MbarrierWait) else None
+            if isinstance(operand, Name):
+                yield values.graph.after(step, step.scope.register_name(operand.text))

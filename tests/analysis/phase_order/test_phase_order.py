@@ -1,0 +1,119 @@
+"""Which orders by mbarriers and roles of threads are proven, and that the proofs rest on each ordering instruction."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.intervals.test_interval_proofs import is_proven, proofs_of
+from tests.rules.test_address_proofs import kernel
+
+CORPUS = Path(__file__).resolve().parents[3] / "corpus"
+#: Rings whose number of iterations an argument decides, with one role or several.
+RINGS = [
+    "kernels/hand_ring_two_slots.sm_90.ptx",
+    "kernels/wgmma_ring.sm_90a.ptx",
+    "kernels/bulk_persistent.sm_90a.ptx",
+    "kernels/cp_async_mbarrier_noinc.sm_90a.ptx",
+    "compilers/tilelang/attn.sm_90a.ptx",
+    "compilers/triton/desc_copy.sm_90a.ptx",
+]
+#: The instructions that order, and the tests of mbarriers, which are replaced by a predicate that is true.
+ORDERING = re.compile(r"^\s*(@!?%?\w+\s+)?(bar(rier)?\.|fence\.proxy\.async|mbarrier\.arrive|cp\.async\.mbarrier)")
+TEST = re.compile(r"mbarrier\.(?:try|test)_wait[\w.:]*\s+(%?\w+),[^;]*;")
+
+
+def text_of(name: str) -> str:
+    return (CORPUS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RINGS)
+def test_the_order_of_a_ring_is_proven(name: str) -> None:
+    assert is_proven(text_of(name))
+
+
+def without_order(text: str) -> list[str]:
+    """Returns the kernel once for each ordering instruction, without it."""
+    lines = text.splitlines()
+    found = []
+    for at, line in enumerate(lines):
+        if ORDERING.match(line):
+            found.append("\n".join([*lines[:at], re.sub(r"^.*?;", "", line, count=1), *lines[at + 1 :]]))
+        elif TEST.search(line):
+            found.append("\n".join([*lines[:at], TEST.sub(r"setp.eq.u32 \1, 0, 0;", line), *lines[at + 1 :]]))
+    return found
+
+
+@pytest.mark.parametrize("name", RINGS[:2])
+def test_the_proof_of_a_ring_rests_on_each_ordering_instruction(name: str) -> None:
+    broken = without_order(text_of(name))
+    assert len(broken) > 4
+    assert [at for at, text in enumerate(broken) if is_proven(text)] == []
+
+
+#: A producer and a consumer that count their iterations in different ways.
+ROLES = """
+.reg .pred %p4; .shared .align 8 .b64 full; .shared .align 8 .b64 empty; .shared .align 16 .b8 slot[512];
+mov.u32 %r1, %tid.x; mov.u32 %r2, full; mov.u32 %r3, empty; mov.u32 %r4, slot; shl.b32 %r5, %r1, 2;
+ld.param.u32 %r9, [n]; ld.param.u64 %rd1, [p]; setp.ne.u32 %p1, %r1, 0; @%p1 bra READY;
+mbarrier.init.shared.b64 [%r2], 1; mbarrier.init.shared.b64 [%r3], 32;
+READY: bar.sync 0; setp.lt.s32 %p1, %r9, 1; @%p1 bra DONE;
+setp.ge.u32 %p1, %r1, 32; @%p1 bra CONSUMER; setp.ne.u32 %p1, %r1, 0; @%p1 bra DONE;
+mov.u32 %r6, %r9; mov.u32 %r7, 1;
+NEXT: add.s32 %r13, %r4, 0;
+FREE: mbarrier.try_wait.parity.shared.b64 %p2, [%r3], %r7; @!%p2 bra FREE;
+mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 512;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 512, [%r2];
+xor.b32 %r7, %r7, 1; sub.s32 %r6, %r6, 1; setp.gt.s32 %p3, %r6, 0; @%p3 bra NEXT; bra DONE;
+CONSUMER: setp.ge.u32 %p1, %r1, 64; @%p1 bra DONE; mov.u32 %r6, 0; mov.u32 %r7, 0; add.s32 %r8, %r4, %r5;
+AGAIN: add.s32 %r14, %r4, 0;
+FULL: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], %r7; @!%p2 bra FULL;
+ld.shared.u32 %r10, [%r8];
+{release}
+xor.b32 %r7, %r7, 1; add.s32 %r6, %r6, 1; setp.lt.s32 %p3, %r6, %r9; @%p3 bra AGAIN;
+DONE: {last}
+"""
+RELEASE = "mbarrier.arrive.shared.b64 _, [%r3];"
+
+
+def roles(release: str = RELEASE, last: str = "ret;") -> str:
+    return kernel(ROLES.replace("{release}", release).replace("{last}", last))
+
+
+def test_loops_that_count_up_and_down_have_the_same_number_of_iterations() -> None:
+    """After the loops, no copy is in progress, if both run equally often."""
+    store = "bar.sync 0; add.s32 %r11, %r4, %r5; st.shared.u32 [%r11], %r1;"
+    assert is_proven(roles(last=store))
+
+
+def test_a_slot_that_is_released_before_it_is_read_is_not_proven() -> None:
+    early = roles(release="").replace("ld.shared.u32 %r10", f"{RELEASE} ld.shared.u32 %r10")
+    assert is_proven(roles())
+    assert not is_proven(early)
+
+
+def test_one_lane_releases_a_slot_for_its_warp_only_after_a_barrier_of_the_warp() -> None:
+    lane = "and.b32 %r12, %r1, 31; setp.eq.u32 %p4, %r12, 0; @%p4 mbarrier.arrive.shared.b64 _, [%r3];"
+    assert is_proven(roles(f"bar.warp.sync 0xffffffff; {lane}").replace("[%r3], 32", "[%r3], 1"))
+    assert not is_proven(roles(lane).replace("[%r3], 32", "[%r3], 1"))
+    assert not is_proven(roles(f"bar.warp.sync 0xffff; {lane}").replace("[%r3], 32", "[%r3], 1"))
+
+
+def test_an_mbarrier_that_waits_for_too_many_arrivals_is_not_proven() -> None:
+    assert not is_proven(roles().replace("[%r3], 32", "[%r3], 33"))
+    assert not is_proven(roles().replace("[%r3], 32", "[%r3], 31"))
+
+
+def test_data_that_divides_the_threads_of_a_role_is_not_proven() -> None:
+    assert not is_proven(roles(f"setp.eq.u32 %p4, %r10, 0; @%p4 {RELEASE}"))
+
+
+def test_a_wait_for_the_other_parity_is_not_proven() -> None:
+    assert not is_proven(roles().replace("mov.u32 %r6, 0; mov.u32 %r7, 0;", "mov.u32 %r6, 0; mov.u32 %r7, 1;"))
+
+
+def test_the_evidence_names_the_waits_and_the_barriers() -> None:
+    steps = proofs_of(roles()).phase_steps
+    assert len(steps) == 3
