@@ -26,7 +26,7 @@ def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a", und
     return Case(name, f"{PEER}\n{body}", bounds=bounds, target=target, undecided=undecided)
 
 
-def _refilled(name: str, *, free: str = "", after: str = "", early: str = "", wrong: bool = False) -> Case:
+def _refill_case(name: str, *, free: str = "", after: str = "", early: str = "", wrong: bool = False) -> Case:
     """One thread copies into both CTAs in each of two rounds; all threads wait and read.
 
     free: before the copy of the second round. early, after: before and after the read.
@@ -47,7 +47,7 @@ _FREE = "free: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r
 _FREED = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r15];"
 
 
-def _answered(name: str, *, reply_first: bool) -> Case:
+def _reply_case(name: str, *, reply_first: bool) -> Case:
     """Each thread sends two words to the other CTA, which reads each and answers, and reads the answers."""
     send = "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10], %r16, [%r11];"
     read = "xor.b32 %r14, %r4, 16; ld.shared.u32 %r20, [%r14];"
@@ -55,18 +55,18 @@ def _answered(name: str, *, reply_first: bool) -> Case:
     body = f"""{ONE} @%p1 fence.mbarrier_init.release.cluster; mov.u32 %r16, 0; setp.eq.u32 %p4, %r12, 1; {MEET}
 next: @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512; @%p4 bra ask;
 {wait.format("asked")} {f"{send} {read}" if reply_first else f"{read} {send}"} bra done;
-ask: {send} {wait.format("answered")} {read}
+ask: {send} {wait.format("replied")} {read}
 done: add.u32 %r16, %r16, 1; setp.lt.u32 %p6, %r16, 2; @%p6 bra next; {MEET}"""
     return case(name, body, undecided=("PTX621",) if reply_first else ())
 
 
 REFILLED = (
-    _refilled("a barrier of the CTA does not order the refill of the other one", after="bar.sync 0;", wrong=True),
-    _refilled("a barrier of the cluster orders the refill", after=MEET),
-    _refilled("each thread of both CTAs frees the tile", free=_FREE, after=_FREED),
-    _refilled("each thread frees the tile before it reads", free=_FREE, early=_FREED, wrong=True),
-    _answered("an answer orders the next word after the read", reply_first=False),
-    _answered("an answer before the read orders nothing", reply_first=True),
+    _refill_case("a barrier of the CTA does not order the refill of the other one", after="bar.sync 0;", wrong=True),
+    _refill_case("a barrier of the cluster orders the refill", after=MEET),
+    _refill_case("each thread of both CTAs frees the tile", free=_FREE, after=_FREED),
+    _refill_case("each thread frees the tile before it reads", free=_FREE, early=_FREED, wrong=True),
+    _reply_case("a reply orders the next word after the read", reply_first=False),
+    _reply_case("a reply before the read orders nothing", reply_first=True),
 )
 
 TOO_EARLY = (

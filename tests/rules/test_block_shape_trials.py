@@ -135,7 +135,7 @@ ret;
 
 
 @pytest.mark.parametrize("bounds", ["", ".maxntid 1024", ".maxntid 128"])
-def test_what_is_wrong_in_blocks_with_three_axes_only_is_a_question(bounds: str) -> None:
+def test_faults_in_blocks_with_three_axes_only_are_questions(bounds: str) -> None:
     verdict = lint(SOLID.format(bounds=bounds, wait=""))
     assert not verdict.diagnostics
     assert [item.code for item in verdict.undecided] == ["PTX621"]

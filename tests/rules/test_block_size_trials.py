@@ -229,7 +229,7 @@ def test_code_that_only_a_larger_block_reaches_is_decided_by_a_trial_of_its_size
     }
 
 
-def test_a_size_decides_a_question_that_another_size_answered() -> None:
+def test_a_size_decides_a_question_that_another_size_left_open() -> None:
     """The kernel is executed with 128 threads, of which none copies, and with 256."""
     [asked] = lint(ROLES.format(threads=160, count=128)).undecided
     assert asked.conditions == (BlockLimits(possible=(256,)),)

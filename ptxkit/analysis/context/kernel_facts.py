@@ -483,9 +483,7 @@ def _last_init_position(group: GroupTrace) -> int:
 
 def _count_cta_barriers(group: GroupTrace, until: int) -> int:
     """Counts the CTA barriers that a group executes before a position."""
-    return sum(
-        not isinstance(event, UnknownCall) and _is_cta_wide_barrier(event.effect) for event in group.events[:until]
-    )
+    return sum(not isinstance(e, UnknownCall) and _is_cta_wide_barrier(e.effect) for e in group.events[:until])
 
 
 def _is_cta_wide_barrier(effect: Effect) -> bool:

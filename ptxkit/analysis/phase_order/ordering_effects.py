@@ -81,7 +81,7 @@ class OrderingEffects:
                 self._arrive(state, group, at, step, effect, count)
             case fx.MbarrierExpect():
                 for key in self.mbarriers(at, step, effect.barrier, self.groups[group]):
-                    state.barriers[key] = replace(self._initialized(state, key, group), expects=True)
+                    state.barriers[key] = replace(self._phase_of(state, key, group), expects=True)
             case fx.MbarrierTrack():
                 self._track(state, group, at, step, effect)
             case fx.CommitGroup(group=name):
@@ -109,7 +109,7 @@ class OrderingEffects:
         self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierArrive, count: int
     ) -> None:
         for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
-            barrier = self._initialized(state, key, group)
+            barrier = self._phase_of(state, key, group)
             if not state.knows_last_phase(key, group):
                 raise UnknownOrderError("an arrival may belong to an earlier phase")
             number = count * threads.bit_count()
@@ -142,7 +142,7 @@ class OrderingEffects:
             if event[0] == "access" and event[2] == group and order.pending == "cp.async"
         )
         for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
-            barrier = self._initialized(state, key, group)
+            barrier = self._phase_of(state, key, group)
             if not state.knows_last_phase(key, group):
                 raise UnknownOrderError("an arrival may belong to an earlier phase")
             number = threads.bit_count() if effect.counted else 0
@@ -161,7 +161,7 @@ class OrderingEffects:
         if len(places) > 1:
             raise DividedGroupError(places.values())
         (key,) = places
-        barrier = self._initialized(state, key, group)
+        barrier = self._phase_of(state, key, group)
         parity: object = state.tokens.get((group, key))
         if effect.by == "parity":
             parity = self._uniform(self._values.operand(step, step.operand(effect.phase), at.values), group)
@@ -288,7 +288,7 @@ class OrderingEffects:
 
     # Operands.
 
-    def _initialized(self, state: ScheduleState, key: object, group: int) -> PhaseState:
+    def _phase_of(self, state: ScheduleState, key: object, group: int) -> PhaseState:
         found = state.barriers.get(key)
         inits = [order for event, order in state.events.items() if event[:2] == ("init", key)]
         if found is None or any(order.levels[group] != ALL for order in inits):

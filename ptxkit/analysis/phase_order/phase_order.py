@@ -73,9 +73,9 @@ class PhaseOrder:
             branches = [step for step in ends if step.instruction.guard is not None and is_control_transfer(step)]
             exits = loop_exits(program, cfg, values, [*guarded, *branches])
             deciding = deciding_blocks(cfg, ordering)
-            tracked = _tracked(states, exits, cfg, deciding)
+            tracked = _predicates_to_track(states, exits, cfg, deciding)
             shared: dict[int, SharedBranch] = {
-                **uniform_branches(cfg, execution, deciding, _settled(states, values)),
+                **uniform_branches(cfg, execution, deciding, _position_guards(states, values)),
                 **exits,
             }
             segments = Segments(states, accesses, tracked, shared)
@@ -121,7 +121,7 @@ def _operands_of(step: Step, effect: Effect) -> Iterator[Operand | None]:
             yield from (step.operand(role) for role in roles_in(held))
 
 
-def _settled(states: ThreadStates, values: ThreadValues) -> Callable[[Step], bool]:
+def _position_guards(states: ThreadStates, values: ThreadValues) -> Callable[[Step], bool]:
     """Returns whether the position of a thread decides the guard of a branch: it is the same in all states."""
     found: dict[int, set[object]] = defaultdict(set)
     for state in states.states:
@@ -132,7 +132,7 @@ def _settled(states: ThreadStates, values: ThreadValues) -> Callable[[Step], boo
     return lambda step: step.index in known
 
 
-def _tracked(
+def _predicates_to_track(
     states: ThreadStates, exits: Mapping[int, LoopExit], cfg: ControlFlowGraph, deciding: Collection[int]
 ) -> dict[tuple[Atom, int], set[int]]:
     """Returns the unknown predicates that stay the same, each with the blocks that test it.

@@ -122,9 +122,9 @@ end: nanosleep.u32 0;"""
     assert (explorer.unreached_steps == []) == (2 in positions)
 
 
-@pytest.mark.parametrize(("behind", "place"), [(1, (2, 3)), (3, (2, 5))])
-def test_a_place_at_the_end_of_the_grid_is_tried_and_one_inside(behind: int, place: tuple[int, int]) -> None:
-    body = f"""mov.u32 %r8, %ctaid.y; setp.lt.u32 %p1, %r8, 2; @%p1 bra end; add.u32 %r8, %r8, {behind};
+@pytest.mark.parametrize(("after", "place"), [(1, (2, 3)), (3, (2, 5))])
+def test_a_place_at_the_end_of_the_grid_is_tried_and_one_inside(after: int, place: tuple[int, int]) -> None:
+    body = f"""mov.u32 %r8, %ctaid.y; setp.lt.u32 %p1, %r8, 2; @%p1 bra end; add.u32 %r8, %r8, {after};
 mov.u32 %r9, %nctaid.y; setp.gt.u32 %p1, %r8, %r9; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"""
     explorer = explorer_of(module_of(LOADED + body, parameters=PARAMETERS))
     assert explorer.unreached_steps == []
