@@ -52,7 +52,7 @@ class BlockShapeTrials:
         self._ask_about_third_axis(judge, kernel, rules)
 
     def _ask_about_third_axis(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        """Adds questions about what is wrong in a block with three axes, if the kernel reads positions along all of them.
+        """Adds questions about blocks with three axes, if the kernel reads positions along all of them.
 
         Many kernels only number their threads so, and are launched with one row, which is the block that is analyzed.
         """
