@@ -13,6 +13,7 @@ from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
+from ptxkit.diagnostics.code import Severity
 from ptxkit.rules.model import OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
@@ -35,11 +36,11 @@ _CODES = frozenset(
 def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Collection[Rule]) -> None:
     """Adds a question for each instruction that is not proven to be ordered with another one.
 
-    rules: those that check the kernel. Nothing is asked where a violation of such an order is reported, and no pair is
+    rules: those that check the kernel. Nothing is asked where a violation is reported, and no pair is
     asked about if there is a question at one of its instructions.
     """
     by_code = {str(rule.code): rule for rule in rules}
-    is_violated = any(str(code) in _CODES for code, _ in builder.diagnostic_by_span)
+    is_violated = any(each.severity is not Severity.NOTE for each in builder.diagnostic_by_span.values())
     if is_violated or _CODES.isdisjoint(by_code) or not intervals.orders_alone:
         return
     reported = {item.span for item in builder.undecided}

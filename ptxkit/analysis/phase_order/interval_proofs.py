@@ -119,7 +119,8 @@ class IntervalProofs:
         if not self._is_applicable() or (not self._launch.is_exact and self._reads_block_size):
             return False  # the addresses of the threads depend on an unknown
         if self._phases is not None:
-            return self._phases.reason is None and not self._phases.blocked
+            may_signal = any(effect.order != "weak" for _, effect in self._accesses())  # flags in shared memory
+            return self._phases.reason is None and not self._phases.blocked and not may_signal
         if any(isinstance(effect, TensorMemory) for effect in effects):
             return False
         located = ((step, effect) for step, effect in self._accesses() if effect.via == "address")

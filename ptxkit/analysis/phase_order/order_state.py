@@ -106,7 +106,8 @@ class ScheduleState:
     at: the state of each group whose ordering step is next; None where the group has left the kernel. passed:
     the groups that a barrier has released. assumed: the unknown predicates that were assumed. tokens: the parity of
     the phase of each group's last arrival that returned a token. counts: the outcomes of
-    shared branches. is_repeated: whether a group has gone back in the code to come here.
+    shared branches. left: what the groups publish that have left the kernel, for which barriers of all threads
+    do not wait. is_repeated: whether a group has gone back in the code to come here.
     """
 
     at: list[IntervalState | None]
@@ -116,6 +117,7 @@ class ScheduleState:
     barriers: dict[object, PhaseState] = field(default_factory=dict)
     tokens: dict[tuple[int, object], int] = field(default_factory=dict)
     counts: dict[Hashable, IterationCount | BranchOutcomes] = field(default_factory=dict)
+    left: Known = Known()
     is_repeated: bool = False
 
     def copy(self) -> ScheduleState:
@@ -127,6 +129,7 @@ class ScheduleState:
             dict(self.barriers),
             dict(self.tokens),
             dict(self.counts),
+            self.left,
         )
 
     def decide(self, group: int, branches: Iterable[tuple[SharedBranch, bool]]) -> bool:
@@ -174,6 +177,7 @@ class ScheduleState:
             frozenset(self.barriers.items()),
             frozenset(self.tokens.items()),
             frozenset(self.counts.items()),
+            self.left,
         )
 
     # Events.
@@ -184,6 +188,7 @@ class ScheduleState:
         self._forget(event)
 
     def _forget(self, event: Event) -> None:
+        self.left = self.left.without(event)
         for key, barrier in self.barriers.items():
             if event in barrier.released.events or event in barrier.completed.events:
                 self.barriers[key] = replace(
@@ -248,6 +253,8 @@ class ScheduleState:
         is_awaited = isinstance(key, tuple) and key[0] != "cta"
         last, before = ("phase", key, 0), ("phase", key, 1)
         known = barrier.released | Known(frozenset(extra))
+        if not barrier.expected and isinstance(key, tuple) and key[0] != "mbarrier":
+            known |= self.left
         if last in self.events and is_awaited:
             self.occur(before, self.events[last])
             for other, each in list(self.barriers.items()):

@@ -285,6 +285,8 @@ class PhaseSchedule:
                 for end in segment.ends:
                     after = base.copy()
                     after.at[group], before = end, state.at[group]
+                    if end is None:
+                        after.left |= after.published_by(group, self._effects.groups[group])
                     after.is_repeated = before is not None and end is not None and end.end <= before.end
                     yield after
 
@@ -328,7 +330,10 @@ class PhaseSchedule:
             needed = level if is_own or level == WARP else NOTHING
             return level != ALL and self._overlaps.may_meet(access, mask, other, order.mask, needed)
 
-        if may_meet(order.levels[group]):
+        level = order.levels[group]
+        if is_own and level == THREAD and any(_is_executed_by_warps(each.step) for each in (access, other)):
+            level = WARP  # such an instruction accesses memory when all lanes have come to it, and before any continues
+        if may_meet(level):
             self._add(access, other)
         if is_async_read(access) and other.writes and other.effect.proxy == "generic" and may_meet(order.fenced[group]):
             self.unfenced[access.step].add(other.step)
@@ -366,6 +371,10 @@ def _after(at: IntervalState, choice: WaitResult | None) -> Iterator[IntervalSta
 def _wait_of(at: IntervalState) -> fx.MbarrierWait | None:
     effects = at.barrier.effects if at.barrier is not None else ()
     return next((effect for effect in effects if isinstance(effect, fx.MbarrierWait)), None)
+
+
+def _is_executed_by_warps(step: Step) -> bool:
+    return any(isinstance(effect, fx.Barrier) and effect.level == "warp" for effect in step.effects)
 
 
 def _is_collective(step: Step) -> bool:
