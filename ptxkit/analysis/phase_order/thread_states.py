@@ -174,29 +174,23 @@ class ThreadStates(CtaStates):
     def _branch(self, state: IntervalState, values: Environment, choice: WaitResult | None) -> Iterator[Departure]:
         cfg, block = self._cfg, state.block
         last = cfg.steps_of_block(block)[-1]
-        successors = cfg.successors[block]
-        is_conditional = last.instruction.guard is not None and is_control_transfer(last)
-        taken, others = (state.threads, state.threads)
+        taken, others = state.threads, state.threads
         side: Side | str | None = None
-        if is_conditional:
+        if last.instruction.guard is not None and is_control_transfer(last):
             taken, others = members_of(self._values.guard(last, values), count=self._values.threads)
             if taken & others:
                 side = self.side_of(last, values)
-        if is_conditional and block in cfg.exit_blocks:
-            self.leaving[state] = (state.threads & taken, side)
-        targets = {cfg.block_of(self._program.steps[at]) for at in last.targets if at < len(self._program.steps)}
-        for each in successors:
-            at = cfg.block_starts[each]
-            if not is_conditional or (each in targets and each == block + 1):
-                yield each, at, self._values_at(block, each, values), state.threads, choice
-                continue
-            own = taken if each in targets else others
-            label: Hashable = choice
-            if isinstance(side, Side):
-                label = replace(side, value=side.value if each in targets else 1 - side.value)
-            elif side is not None:
-                label = side
-            yield each, at, self._values_at(block, each, values), state.threads & own, label
+            if block in cfg.exit_blocks:
+                self.leaving[state] = (state.threads & taken, side)
+        for each in cfg.successors[block]:
+            is_taken = cfg.guarded_side(block, each)
+            own = state.threads if is_taken is None else state.threads & (taken if is_taken else others)
+            label: Hashable = side or choice
+            if is_taken is None:
+                label = choice
+            elif isinstance(side, Side) and not is_taken:
+                label = replace(side, value=1 - side.value)
+            yield each, cfg.block_starts[each], self._values_at(block, each, values), own, label
 
     def side_of(self, step: Step, values: Environment) -> Side | str:
         """Returns the value of the predicate with which a step is executed, if an unknown of all threads decides it."""
