@@ -349,7 +349,8 @@ class PhaseSchedule:
             (one.group is not None and segment.is_after(second, first))
             or (other.group is not None and segment.is_after(first, second))
         )
-        if self._shares(first, second, NOTHING if follows else THREAD):
+        level = WARP if any(_is_executed_by_warps(each.step) for each in (one, other)) else THREAD
+        if self._shares(first, second, NOTHING if follows else level):
             self._add(one, other)
 
     def _shares(self, one: _Located, other: _Located, level: int) -> bool:
