@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.rules.support import Case
 
 _GRID = "mov.u32 %r10, %ctaid.x; mov.u32 %r11, %nctaid.x;"
-_CANCELLED = """mul.lo.u32 %r12, %r10, %r11; mul.lo.u32 %r13, %r11, %r10;
+_CANCELED = """mul.lo.u32 %r12, %r10, %r11; mul.lo.u32 %r13, %r11, %r10;
 sub.u32 %r12, %r12, %r13; add.u32 %r12, %r12, {};"""
 _INTO = "add.u32 %r14, %r4, %r12; cp.async.cg.shared.global [%r14], [%rd1], 16; cp.async.wait_all;"
 _FROM = """mul.wide.u32 %rd5, %r10, {}; add.u64 %rd6, %rd1, %rd5;
@@ -17,8 +17,8 @@ def _in_grid(name: str, body: str, *, wrong: bool) -> Case:
 
 
 CTAS = (
-    _in_grid("registers cancel and leave 8 bytes", f"{_CANCELLED.format(8)} {_INTO}", wrong=True),
-    _in_grid("registers cancel and leave 16 bytes", f"{_CANCELLED.format(16)} {_INTO}", wrong=False),
+    _in_grid("registers cancel and leave 8 bytes", f"{_CANCELED.format(8)} {_INTO}", wrong=True),
+    _in_grid("registers cancel and leave 16 bytes", f"{_CANCELED.format(16)} {_INTO}", wrong=False),
     _in_grid("the odd CTAs are 8 bytes off", f"bfi.b32 %r12, %r10, 0, 3, 1; {_INTO}", wrong=True),
     _in_grid("the odd CTAs are 16 bytes off", f"bfi.b32 %r12, %r10, 0, 4, 1; {_INTO}", wrong=False),
     _in_grid("CTAs read 24 bytes apart", _FROM.format(24), wrong=True),

@@ -375,7 +375,7 @@ def _wait_of(at: IntervalState) -> fx.MbarrierWait | None:
 
 
 def _is_executed_by_warps(step: Step) -> bool:
-    return any(isinstance(effect, fx.Barrier) and effect.level == "warp" for effect in step.effects)
+    return step.match is not None and step.match.is_aligned
 
 
 def _is_collective(step: Step) -> bool:

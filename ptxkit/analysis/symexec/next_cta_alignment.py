@@ -29,11 +29,11 @@ def find_misaligned_in_next_cta(explorer: Explorer, steps: Collection[Step]) -> 
     before, after = _remainders(first), _remainders(second)
     known = {each[:3] for each in before}
     differing = {each[0] for each in after - before if each[:3] in known}
-    misaligned = _misaligned(second) - _misaligned(first)
+    misaligned = _misaligned_steps(second) - _misaligned_steps(first)
     return sorted((differing | misaligned).intersection(steps), key=lambda step: step.start)
 
 
-def _misaligned(exploration: Exploration) -> set[Step]:
+def _misaligned_steps(exploration: Exploration) -> set[Step]:
     return {
         step
         for group in exploration.groups
