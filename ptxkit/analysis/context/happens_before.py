@@ -207,6 +207,8 @@ class HappensBefore:
                 )
             if at is not None and at < NOT_AT_ALL:
                 yield path, at
+            elif path.is_truncated and key in path.release_acquire_points.acquires:
+                yield path, len(path.group.events)  # it may come to the round after its exploration was cut short
 
     def _memory_key(self, path: WarpPath) -> Hashable:
         """Returns the key of synchronization through flags that a path sets in memory; no exploration counts rounds.
