@@ -9,9 +9,11 @@ from ptxkit.analysis.symexec.event_compiler import cta_mask_reader
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.store_compiler import compile_private_store
 from ptxkit.analysis.values.symbolic_values import (
+    LaneValues,
     SymbolicValue,
     group_value_of,
     is_outside_shared_memory,
+    lift,
     value_of_lane,
 )
 from ptxkit.isa import effects as fx
@@ -108,12 +110,12 @@ def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader
 
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
-    """Returns the address at which the matrix of a descriptor begins, which all threads must give equally."""
+    """Returns the address at which the matrix of a descriptor begins; each warpgroup of a group may give its own."""
     operand = operands.step.operand(role)
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda state: first_unit(value_of_lane(reader(state), state.first_active))
+    return lambda state: lift(first_unit, reader(state))
 
 
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
@@ -124,9 +126,12 @@ def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAct
         return None
 
     def record(state: GroupState) -> None:
-        descriptor, rows, width, transposed = (value_of_lane(each(state), state.first_active) for each in readers)
-        place = far_unit(descriptor, rows, width, transposed)
-        if place is not None:
-            state.record(effect, place, UNIT_BYTES)
+        values = [each(state) for each in readers]
+        is_one = not any(isinstance(each, LaneValues) for each in values)
+        lanes = [state.first_active] if is_one else range(len(state.tids))
+        places = [far_unit(*(value_of_lane(each, lane) for each in values)) for lane in lanes]
+        known = [each for each in places if each is not None]
+        if len(known) == len(places):
+            state.record(effect, group_value_of(known), UNIT_BYTES)
 
     return record
