@@ -26,23 +26,30 @@ def observe_wrong_address_kinds(
 ) -> Iterator[Observation | OpenObligation]:
     """Yields an observation for each operand with an address of a wrong kind in every scenario that reaches it.
 
-    It is undecided if guesses lead to it, and the operand may hold an address of another kind on another path.
+    It is undecided if guesses lead to it, and the operand may hold an address of another kind on another path, or if
+    arguments decide which address of this kind it holds then.
     """
-    exact = {
-        place
+    pairs = [
+        (place, found, thread.trace.first_guess is not None)
         for facts in kernel.scenarios
         for thread in facts.threads.values()
         for place, found in thread.trace.wrong_address_kinds.items()
-        if found.is_certain and wanted(found)
-    }
+        if wanted(found)
+    ]
+    guessed = {place: found for place, found, is_guessed in pairs if is_guessed}
+    exact = {place for place, found, _ in pairs if found.is_certain}
     spaces = kernel.program.analysis(AbstractRegisters).spaces_of
     for found, number in _agreed_violations(kernel, lambda trace: trace.wrong_address_kinds, wanted):
         step = found.step
         is_exact = (step, found.role) in exact
+        guessed.pop((step, found.role), None)
         if number is not None and (is_exact or spaces(step, step.operand(found.role)) == {found.origin}):
             yield Observation((step, None), number, True, finding(found))
         else:
             yield OpenObligation(step, ptx2xx.WRONG_KIND_ON_SOME_PATH())
+    for found in guessed.values():
+        if spaces(found.step, found.step.operand(found.role)) == {found.origin}:
+            yield OpenObligation(found.step, ptx2xx.WRONG_KIND_ON_SOME_PATH())
 
 
 def observe_operand_violations(

@@ -157,6 +157,15 @@ end:""",
         undecided=("PTX202",),
     ),
     Case(
+        "an offset that a loop over a size advances is a doubt on a path that data decide",
+        """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 1; mov.u32 %r11, 0; mov.u32 %r12, %r2;
+more: add.u32 %r12, %r12, 4; add.u32 %r11, %r11, 1; setp.lt.u32 %p4, %r11, %r6; @%p4 bra more;
+@%p3 bra far; bar.sync 0; bra.uni then;
+far: bar.sync 0;
+then: cvt.u64.u32 %rd5, %r12; ld.u32 %r13, [%rd5];""",
+        undecided=("PTX202",),
+    ),
+    Case(
         "an address that is of the wrong kind on every path is wrong on one that is guessed",
         """ld.global.u32 %r10, [%rd1]; setp.ne.u32 %p3, %r10, 1; @%p3 bra end; cvt.u64.u32 %rd5, %r2;
 more: ld.u32 %r11, [%rd5]; //! PTX202
