@@ -94,6 +94,7 @@ def _finding(name: str, earlier: AsyncCopy, event: TraceEvent, words: MessageTem
         labels=() if same else ((earlier.event.step, ptx3xx.WRITES_SAME_BYTES()),),
         help=ptx3xx.GIVE_COPIES_OWN_BYTES(),
         properties={"group": earlier.group},
+        lacks=() if earlier.group == "cp.async" else ((earlier.event.step,),),
     )
 
 

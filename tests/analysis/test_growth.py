@@ -17,7 +17,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
 FEW, MANY = 30, 120
 """The number of copies of a statement."""
-MOST = 5.0
+MOST = 5.5
 """The highest ratio of costs: four is proportional, and sixteen is the square."""
 
 

@@ -192,7 +192,12 @@ def test_copies_of_a_line_are_one_finding_that_counts_them() -> None:
         ("tma_ring", 2, {"PTX302", "PTX505"}, "PTX505 at line 53 has the same cause: arrives in phase 2 before any"),
         ("tma_ring", 3, {"PTX503", "PTX621"}, "PTX621 at line 40 has the same cause: copies into `ring`, which"),
         ("wgmma_product", 2, {"PTX311", "PTX314"}, "PTX311 at line 56 has the same cause: accesses an accumulator"),
-        ("wgmma_product", 3, {"PTX302", "PTX505"}, "PTX505 at line 33 has the same cause: arrives in phase 1, which"),
+        (
+            "wgmma_product",
+            3,
+            {"PTX302", "PTX304", "PTX505"},
+            "PTX505 at line 33 has the same cause: arrives in phase 1, which",
+        ),
     ],
 )
 def test_findings_of_two_rules_with_one_cause_are_one_finding(
@@ -203,8 +208,10 @@ def test_findings_of_two_rules_with_one_cause_are_one_finding(
     assert shown.count(" error: ") == 1
     assert f"  = note: {note}" in shown
     first, other = shown.partition(" error:")[0].rpartition(" ")[2], note.partition(" ")[0]
-    assert {first, other} == codes
-    assert f" (also {other}) [" in plain(styled_report("concise", [result], ReportOptions()))
+    assert first != other
+    assert {first, other} <= codes
+    others = ", ".join(sorted(codes - {first}))
+    assert f" (also {others}) [" in plain(styled_report("concise", [result], ReportOptions()))
     each = report(result, all_places=True)
     assert {code for code in codes if f" {code} error: " in each} == codes
     document = json.loads("".join(text_report("json", [result])))["files"][0]["diagnostics"]
