@@ -49,6 +49,34 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 """The comparisons of numbers as their type interprets them."""
 
+NEGATED_COMPARISONS = {
+    "eq": "ne",
+    "ne": "eq",
+    "lt": "ge",
+    "ge": "lt",
+    "le": "gt",
+    "gt": "le",
+    "lo": "hs",
+    "hs": "lo",
+    "ls": "hi",
+    "hi": "ls",
+}
+"""The comparison that holds where another one does not."""
+
+SWAPPED_COMPARISONS = {
+    "eq": "eq",
+    "ne": "ne",
+    "lt": "gt",
+    "gt": "lt",
+    "le": "ge",
+    "ge": "le",
+    "lo": "hi",
+    "hi": "lo",
+    "ls": "hs",
+    "hs": "ls",
+}
+"""The comparison that holds for the operands in the other order."""
+
 PRMT_SELECTORS: dict[str, tuple[int, int, int, int]] = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
     "b4e": (0x5670, 0x6701, 0x7012, 0x0123),

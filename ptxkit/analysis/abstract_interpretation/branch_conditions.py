@@ -17,33 +17,9 @@ from ptxkit.analysis.limits import MAX_CONDITIONS
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.semantics.value_ops import integer_type
+from ptxkit.semantics.value_ops import NEGATED_COMPARISONS, SWAPPED_COMPARISONS, integer_type
 from ptxkit.syntax.tree import Name, Not, Operand
 
-_NEGATED = {
-    "eq": "ne",
-    "ne": "eq",
-    "lt": "ge",
-    "ge": "lt",
-    "le": "gt",
-    "gt": "le",
-    "lo": "hs",
-    "hs": "lo",
-    "ls": "hi",
-    "hi": "ls",
-}
-_SWAPPED = {
-    "eq": "eq",
-    "ne": "ne",
-    "lt": "gt",
-    "gt": "lt",
-    "le": "ge",
-    "ge": "le",
-    "lo": "hi",
-    "hi": "lo",
-    "ls": "hs",
-    "hs": "ls",
-}
 #: The longest chain of predicates that are computed one from the other.
 _DEPTH = 6
 
@@ -140,10 +116,10 @@ class BranchConditions:
             case CallExpr(
                 function="compare",
                 arguments=(ConstantExpr(value=str(test)), ConstantExpr(value=str(type_)), first, second),
-            ) if integer_type(type_) is not None and test in _NEGATED:
-                holds = test if truth else _NEGATED[test]
+            ) if integer_type(type_) is not None and test in NEGATED_COMPARISONS:
+                holds = test if truth else NEGATED_COMPARISONS[test]
                 yield from self._comparison(step, holds, type_, first, second)
-                yield from self._comparison(step, _SWAPPED[holds], type_, second, first)
+                yield from self._comparison(step, SWAPPED_COMPARISONS[holds], type_, second, first)
 
     def _comparison(
         self, step: Step, test: str, type_: str, subject: Expression, other: Expression

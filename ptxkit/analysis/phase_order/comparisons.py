@@ -7,10 +7,9 @@ from functools import lru_cache
 
 from ptxkit.analysis.values.cta_values import Atom, UniformTerm, apply
 from ptxkit.fast_dataclasses import replace
+from ptxkit.semantics.value_ops import NEGATED_COMPARISONS, SWAPPED_COMPARISONS, interpret
 
-#: The comparisons with the operands exchanged, and the one that holds if another one does not.
-_EXCHANGED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "lo": "hi", "hi": "lo", "ls": "hs", "hs": "ls"}
-_NEGATED = {"lt": "ge", "gt": "le", "le": "gt", "ge": "lt", "lo": "hs", "hi": "ls", "ls": "hi", "hs": "lo"}
+#: What is subtracted from, or added to, the constant of a comparison to get the largest or the least number.
 _BELOW = {"lt": 1, "lo": 1, "le": 0, "ls": 0}
 _ABOVE = {"gt": 1, "hi": 1, "ge": 0, "hs": 0}
 
@@ -108,14 +107,14 @@ def _comparison(atom: Atom, *, holds: bool) -> tuple[UniformTerm, str, str, int]
         return None
     operator, kind, left, right = str(atom.key[1]), str(atom.key[2]), atom.key[3], atom.key[4]
     if isinstance(right, UniformTerm):
-        left, right, operator = right, left, _EXCHANGED.get(operator, "")
+        left, right, operator = right, left, SWAPPED_COMPARISONS.get(operator, "")
     if not holds:
-        operator = _NEGATED.get(operator, "")
+        operator = NEGATED_COMPARISONS.get(operator, "")
     if not isinstance(left, UniformTerm) or not isinstance(right, int) or operator not in {*_BELOW, *_ABOVE}:
         return None
     width = int(kind[1:])
     if not isinstance(left.offset, int) or kind[0] not in "su":
         return None
-    moved = (left.offset - (1 << width if left.offset >> (width - 1) else 0)) if kind[0] == "s" else left.offset
-    number = right - (1 << width if kind[0] == "s" and right >> (width - 1) else 0)
-    return replace(left, offset=0), kind, operator, number - moved
+    is_signed = kind[0] == "s"
+    distance = interpret(right, width, is_signed) - interpret(left.offset, width, is_signed)
+    return replace(left, offset=0), kind, operator, distance

@@ -21,14 +21,12 @@ from ptxkit.analysis.limits import MAX_LOOP_SHIFT
 from ptxkit.analysis.phase_order.comparisons import bounds
 from ptxkit.analysis.values.cta_values import Atom, CtaValue, MixedTerm, UniformTerm, apply, atom, is_uniform
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.semantics.value_ops import NEGATED_COMPARISONS, SWAPPED_COMPARISONS, interpret
 
 #: The value of the register that a loop advances, while its expressions are described.
 _PROBE = UniformTerm(atom("counter"))
 #: The comparisons that hold while a distance is not used up, with what is added to it.
 _STRICT = {"lt": 0, "lo": 0, "le": 1, "ls": 1}
-_REVERSED = {"gt": "lt", "hi": "lo", "ge": "le", "hs": "ls"}
-_EXCHANGED = {**_REVERSED, **{second: first for first, second in _REVERSED.items()}}
-_NEGATED = {"ge": "lt", "hs": "lo", "gt": "le", "hi": "ls", "le": "gt", "ls": "hi", "lt": "ge", "lo": "hs", "eq": "ne"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +163,19 @@ def _by_distance(first: CtaValue, following: CtaValue, test: UniformTerm, stays:
         return None
     operator, kind, left, right = str(key[1]), str(key[2]), key[3], key[4]
     width = int(kind[1:])
-    step = following.offset - (1 << width if following.offset >> (width - 1) else 0)
+    step = interpret(following.offset, width, True)
     if not stays:
-        operator = _NEGATED.get(operator, "")
+        operator = NEGATED_COMPARISONS.get(operator, "")
     limit, counter = right, left
     if isinstance(right, UniformTerm) and right.atom is _PROBE.atom:
         limit, counter = left, right
-        operator = _EXCHANGED.get(operator, operator)
+        operator = SWAPPED_COMPARISONS.get(operator, operator)
     if not isinstance(counter, UniformTerm) or counter.atom is not _PROBE.atom or not step:
         return None
     begin = apply("add", (width, first, counter.offset))
     if step < 0:
         distance = apply("sub", (width, begin, limit))
-        operator = _REVERSED.get(operator, "ne" if operator == "ne" else "")
+        operator = SWAPPED_COMPARISONS.get(operator, operator)
     else:
         distance = apply("sub", (width, limit, begin))
     size = abs(step)
@@ -194,7 +192,7 @@ def _exit_at(size: int, distance: UniformTerm, width: int, stays: int) -> LoopEx
     """Returns the exit of a loop that is left when a distance is used up, `size` in each iteration."""
     if not isinstance(distance.offset, int):
         return None
-    offset = distance.offset - (1 << width if distance.offset >> (width - 1) else 0)
+    offset = interpret(distance.offset, width, True)
     shift = -(offset // size)
     if abs(shift) >= MAX_LOOP_SHIFT:
         return None

@@ -109,12 +109,7 @@ class OrderingEffects:
         self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierArrive, count: int
     ) -> None:
         for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
-            barrier = self._phase_of(state, key, group)
-            if not state.knows_last_phase(key, group):
-                raise UnknownOrderError("an arrival may belong to an earlier phase")
             number = count * threads.bit_count()
-            if number > barrier.remaining:
-                raise UnknownOrderError("a phase has more arrivals than it waits for")
             known = state.published_by(group, threads)
             if effect.order == "relaxed" or effect.asynchronous:
                 known = known.without_accesses()
@@ -122,18 +117,15 @@ class OrderingEffects:
                 for event, order in list(state.events.items()):
                     if event[0] == "access" and event[2] == group and order.pending == "tcgen05":
                         state.events[event] = replace(order, pending=key)
-            is_expecting = effect.expect is not None
-            state.barriers[key] = replace(
-                barrier,
-                remaining=barrier.remaining - number,
-                expected=barrier.expected - (number if effect.drop else 0),
-                expects=barrier.expects or is_expecting,
-                released=barrier.released | known,
-            )
+            barrier = self._phase_of(state, key, group)
             if effect.state is not None:
                 state.tokens[group, key] = barrier.parity
-            if barrier.remaining == number and not state.barriers[key].expects:
-                self.complete(state, key)
+            state.barriers[key] = replace(
+                barrier,
+                expected=barrier.expected - (number if effect.drop else 0),
+                expects=barrier.expects or effect.expect is not None,
+            )
+            self._release(state, group, key, number, known)
 
     def _track(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierTrack) -> None:
         copies = frozenset(
@@ -142,18 +134,21 @@ class OrderingEffects:
             if event[0] == "access" and event[2] == group and order.pending == "cp.async"
         )
         for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
-            barrier = self._phase_of(state, key, group)
-            if not state.knows_last_phase(key, group):
-                raise UnknownOrderError("an arrival may belong to an earlier phase")
             number = threads.bit_count() if effect.counted else 0
-            if number > barrier.remaining:
-                raise UnknownOrderError("a phase has more arrivals than it waits for")
             known = Known(copies) | state.published_by(group, threads) if effect.counted else Known(copies)
-            state.barriers[key] = replace(
-                barrier, remaining=barrier.remaining - number, released=barrier.released | known
-            )
-            if effect.counted and barrier.remaining == number and not barrier.expects:
-                self.complete(state, key)
+            self._release(state, group, key, number, known)
+
+    def _release(self, state: ScheduleState, group: int, key: object, number: int, known: Known) -> None:
+        """Publishes what is known to those who wait for the current phase of an mbarrier, with a number of arrivals."""
+        barrier = self._phase_of(state, key, group)
+        if not state.knows_last_phase(key, group):
+            raise UnknownOrderError("an arrival may belong to an earlier phase")
+        if number > barrier.remaining:
+            raise UnknownOrderError("a phase has more arrivals than it waits for")
+        remaining = barrier.remaining - number
+        state.barriers[key] = replace(barrier, remaining=remaining, released=barrier.released | known)
+        if number and not remaining and not barrier.expects:
+            self.complete(state, key)
 
     def wait(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait) -> bool:
         """Waits for a phase; returns whether it is complete."""

@@ -55,9 +55,7 @@ class PhaseOrder:
         self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = {}
         self.unfenced: dict[Step, set[Step]] = {}
         self.reason: str | None = None
-        self.step: Step | None = None
         self.blocked: set[Step] = set()
-        self.count = 0
         if launch.cluster_size > 1 or _multicasts(program):
             self.reason = "other CTAs of the cluster may access the shared memory"
             return
@@ -83,13 +81,13 @@ class PhaseOrder:
             overlaps = Overlaps(launch.threads, ranges_of, every)
             schedule = PhaseSchedule(values, states, accesses, segments, overlaps, cfg)
         except UnknownOrderError as error:
-            self.reason, self.step = str(error), error.step
+            self.reason = str(error)
             return
         except TooManyStatesError:
             self.reason = "the threads may be in too many states"
             return
         self.blocked = schedule.blocked
-        self.pairs, self.unfenced, self.count = schedule.pairs, schedule.unfenced, schedule.count
+        self.pairs, self.unfenced = schedule.pairs, schedule.unfenced
 
 
 def _multicasts(program: Program) -> bool:

@@ -59,7 +59,7 @@ class PhaseSchedule:
         self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
         self.unfenced: dict[Step, set[Step]] = defaultdict(set)
         self.blocked: set[Step] = set()
-        self.count = 0
+        self._count = 0
         has_wgmma = any(state.barrier is not None and _is_collective(state.barrier) for state in states.states)
         size = WARPGROUP if has_wgmma else values.threads
         everyone = (1 << values.threads) - 1
@@ -122,8 +122,8 @@ class PhaseSchedule:
     def _follow(self, state: ScheduleState) -> Sequence[ScheduleState]:
         """Returns the next states that are to be compared with earlier ones: where the schedule divides or repeats."""
         while True:
-            self.count += 1
-            if self.count > MAX_SCHEDULE_STATES:
+            self._count += 1
+            if self._count > MAX_SCHEDULE_STATES:
                 raise UnknownOrderError("the schedule has too many states")
             found = self._advance(state)
             if len(found) != 1 or found[0].is_repeated:
@@ -137,7 +137,7 @@ class PhaseSchedule:
         self._effects.complete_barriers_of_all(state)
         for group in range(len(self._effects.groups)):
             if state.at[group] is not None:
-                found = self._try_to_run(state, group)
+                found = self._run(state, group)
                 if found is not None:
                     return found
         ready = [key for key, each in state.barriers.items() if each.expects and not each.remaining]
@@ -157,14 +157,6 @@ class PhaseSchedule:
     def _moves(self, state: ScheduleState, after: ScheduleState) -> bool:
         self._relevance.reduce(after)
         return after.key() != state.key()
-
-    def _try_to_run(self, state: ScheduleState, group: int) -> Sequence[ScheduleState] | None:
-        try:
-            return self._run(state, group)
-        except UnknownOrderError as error:
-            at = state.at[group]
-            error.step = at.barrier if at is not None else None
-            raise
 
     def _run(self, state: ScheduleState, group: int) -> Sequence[ScheduleState] | None:
         """Executes the next ordering step of a group; returns None if the group has to wait."""

@@ -10,7 +10,6 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
-from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.phase_order.comparisons import is_possible
 from ptxkit.analysis.phase_order.order_state import SharedBranch
 from ptxkit.analysis.phase_order.thread_states import DIVERGENT, Side, ThreadStates
@@ -22,9 +21,7 @@ Assumptions = Mapping[tuple[Atom, int], int]
 
 
 class UnknownOrderError(Exception):
-    """The order of the threads is not known, for a reason in words, at a step."""
-
-    step: Step | None = None
+    """The order of the threads is not known, for a reason in words."""
 
 
 class DividedGroupError(Exception):

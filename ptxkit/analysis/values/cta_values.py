@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from ptxkit.analysis.values.value_ops_vectorized import VECTORIZED_OPS, vectorized_op
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS
+from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS, interpret
 
 Numbers: TypeAlias = "int | tuple[int, ...]"
 
@@ -238,8 +238,7 @@ def _compare(operator: str, kind: str, first: object, second: object) -> int | N
 
 def _compare_large(operator: str, kind: str, term: UniformTerm, number: int) -> int | None:
     """Returns the result of a comparison with a number that is less than the counter; None if it may not be less."""
-    width = int(kind[1:])
-    number -= 1 << width if kind[0] == "s" and number >> (width - 1) else 0
+    number = interpret(number, int(kind[1:]), kind[0] == "s")
     assert isinstance(term.offset, int)
     least = term.atom.key[1]
     assert isinstance(least, int)
