@@ -53,6 +53,21 @@ def _expect(part: str, *labels: str) -> str:
 _NAMED_POLL, _NAMED_FLAG = f"{_POLL} //= poll", f"{_FLAG} //= flag"
 _UNKNOWN = "ld.global.b32 %r14, [%rd1]; mul.wide.u32 %rd5, %r14, 4; add.u64 %rd4, %rd4, %rd5;"
 
+_FUNCTIONS = """.func signal(.param .b64 at) { .reg .b64 %a; ld.param.b64 %a, [at];
+fence.acq_rel.gpu; st.relaxed.gpu.global.b32 [%a], 1; ret; }
+.func await(.param .b64 at) { .reg .pred %p; .reg .b32 %v; .reg .b64 %a; ld.param.b64 %a, [at];
+wait: ld.ORDER.gpu.global.b32 %v, [%a]; setp.eq.u32 %p, %v, 0; @%p bra wait; ret; }"""
+
+
+def _call(name: str) -> str:
+    return f"{{ .param .b64 a; st.param.b64 [a], %rd2; call {name}, (a); }}"
+
+
+def _with_functions(name: str, *undecided: str, order: str = "acquire", **parts: str) -> Case:
+    before = _FUNCTIONS.replace("ORDER", order)
+    return replace(_case(name, **parts), before=before, undecided=undecided)
+
+
 CASES = (
     _case("fences release and acquire"),
     _case(
@@ -90,6 +105,30 @@ CASES = (
         acquired="fence.acq_rel.cta;",
         poll=_NAMED_POLL,
         read=_expect(_READ, "store", "poll"),
+    ),
+    _case(
+        "the loop of the poll stores to local memory, and nothing acquires",
+        acquired="",
+        poll=f".local .b32 slot; st.local.b32 [slot], %r1;\n{_NAMED_POLL}",
+        read=_expect(_READ, "store", "poll"),
+    ),
+    _case(
+        "the loop of the poll counts in global memory, and nothing acquires",
+        acquired="",
+        poll=f"red.relaxed.gpu.global.add.u32 [%rd2+64], 1;\n{_NAMED_POLL}",
+        read=_expect(_READ, "store", "poll"),
+    ),
+    _with_functions("a function releases and sets the flag", released=_AFTER_BARRIER, flag=_call("signal")),
+    _with_functions(
+        "a function sets the flag while others still store", "PTX624", released="@!%p1 bra end;", flag=_call("signal")
+    ),
+    _with_functions("a function polls and acquires", poll=f"{_call('await')} mov.u32 %r12, 1;", acquired=""),
+    _with_functions(
+        "a function polls, and nothing acquires",
+        "PTX624",
+        order="relaxed",
+        poll=f"{_call('await')} mov.u32 %r12, 1;",
+        acquired="",
     ),
     _case("nothing releases", released=_AFTER_BARRIER, flag=_expect(_FLAG, "store", "read"), read=_NAMED_READ),
     _case(

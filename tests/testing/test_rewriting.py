@@ -243,6 +243,8 @@ CORRECTED = (
     RewriteCase("mutant:named_barriers.sm_80.ptx:990144", "identity-chain", "101:306:identity-chain"),  # lost PTX202
     RewriteCase("fixture:PTX401_bad_fence_by_the_first_warp.ptx", "identity-chain", "f3:identity-chain"),  # lost PTX401
     RewriteCase("fixture:PTX624_bad_flag_without_release.ptx", "identity-chain", "202:2206:identity-chain"),
+    RewriteCase("fixture:PTX624_bad_flag_before_barrier.ptx", "outline", "808:2388:outline"),  # lost PTX624
+    RewriteCase("fixture:PTX624_bad_relaxed_poll.ptx", "identity-chain", "707:659:identity-chain"),  # lost PTX624
     RewriteCase("fixture:PTX205_ok_aligned_at_run_time.ptx", "outline", "f2:outline"),  # a PTX205
     RewriteCase("fixture:PTX501_bad_no_init_in_the_other_cta.ptx", "equal-arms", "f1:equal-arms"),  # lost PTX501
     RewriteCase("fixture:PTX504_ok_a_poll_that_gives_up.ptx", "spill-shared", "f3:spill-shared"),  # a PTX504

@@ -13,11 +13,11 @@ Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "Morally str
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
@@ -25,7 +25,8 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_FLAG_CONFLICTS
 from ptxkit.analysis.memory.cta_pair_order import GridCtaPair, cta_pairs
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
-from ptxkit.analysis.memory.polled_flags import is_polling_read, is_read_by_value_only
+from ptxkit.analysis.memory.flag_accesses import find_global_accesses, find_polls, global_accesses, reads_weakly
+from ptxkit.analysis.memory.flag_calls import FlagCalls, StepTest
 from ptxkit.analysis.memory.position_guards import PositionGuards
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
@@ -89,44 +90,50 @@ class _FlagSynchronization:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._flow, self._dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)
-        self._steps = [step for step in program.own_effectful_steps if _access_of(step) and self._is_global(step)]
-
-        self._polls = [step for step in self._steps if self._is_poll(step)]
+        self._steps = program.analysis(find_global_accesses)
+        self._calls = FlagCalls(program)
+        self._polls = program.analysis(find_polls)
         self._writes: list[Step] = []
         self._pairs: list[GridCtaPair] | None = None
 
     def find_faults(self) -> Iterator[FlagFault]:
-        polls = self._polls
-        if not polls:
+        polls, polling_calls = self._polls, self._calls.entering(find_polls)
+        if not polls and not polling_calls:
             return
         self._words = GridUniformAddresses(self._program)
         self._guards, self._pointers = PositionGuards(self._program), pointer_parameters(self._program)
         self._buffers = {step: self._buffers_of(step) for step in self._steps}
-        self._writes = [step for step in self._steps if _accesses(step, "write", "update") and step not in polls]
-        strong = [step for step in self._writes if _accesses(step, "write", "update")[0].order != "weak"]
+        self._writes = [step for step in self._steps if global_accesses(step, "write", "update") and step not in polls]
+        strong = [step for step in self._writes if global_accesses(step, "write", "update")[0].order != "weak"]
         stores = [step for step in self._writes if step not in strong]
-        reads = [step for step in self._steps if step not in polls and _reads_weakly(step)]
+        reads = [step for step in self._steps if step not in polls and reads_weakly(step)]
+        signaling = self._calls.entering(_strong_writes)
         for poll in polls:
             signals = [step for step in self._writes if self._may_be_flag(step, poll)]
-            if _accesses(poll, "read", "update")[0].order == "weak":
+            if global_accesses(poll, "read", "update")[0].order == "weak":
                 yield FlagFault("weak-poll", poll, signals[0] if signals else poll)
                 continue
             # The writer is elsewhere if the kernel does not write the flag, and data may then be in any buffer.
-            is_external = not signals
+            is_external = not signals and not signaling
             signals = [step for step in signals if step in strong]
             level = self._required_level(poll, signals, is_external)
             yield from _flag_mismatches(poll, signals, level)
             if is_external:
-                signals = [step for step in strong if _accesses(step, "write")]
+                signals = [step for step in strong if global_accesses(step, "write")]
                 data, sent = reads, stores
             else:
                 data = [*self._sharing(reads, stores), *self._sharing(stores, reads)]
                 sent = data
             faults = chain(
                 self._faults_after_poll(poll, data, level),
-                *(self._faults_before_signal(signal, sent, level) for signal in signals),
+                *(self._faults_before_signal(signal, sent, level) for signal in (*signals, *signaling)),
             )
             yield from (replace(fault, is_external=is_external) for fault in faults)
+        data = [*self._sharing(reads, stores), *self._sharing(stores, reads)] if polling_calls else []
+        for call in polling_calls:
+            yield from self._faults_after_poll(call, data, GPU_LEVEL)
+            for signal in (*strong, *signaling):
+                yield from self._faults_before_signal(signal, data, GPU_LEVEL)
 
     def conflicts_of(self, fault: FlagFault) -> Iterator[tuple[Step, Step]]:
         """Yields the stores and other accesses that may conflict because of a fault."""
@@ -136,9 +143,9 @@ class _FlagSynchronization:
         step = fault.step if fault.kind in ("no-acquire", "no-barrier-after-poll") else fault.other
         for other in self._steps:
             if self._may_share(step, other):
-                if step in self._writes and _reads_weakly(other):
+                if step in self._writes and reads_weakly(other):
                     yield step, other
-                elif _reads_weakly(step) and other in self._writes:
+                elif reads_weakly(step) and other in self._writes:
                     yield other, step
 
     def is_race(self, explorer: Explorer, write: Step, other: Step) -> bool:
@@ -151,13 +158,13 @@ class _FlagSynchronization:
             return False
         inputs = ConditionInputs(self._program, explorer.input_independence, self._polls)
         for step in (write, other):
-            for access in _accesses(step, "read", "write", "update"):
+            for access in global_accesses(step, "read", "write", "update"):
                 if inputs.inputs_of(step, step.operand(access.address)).is_data:
                     return False
         if self._pairs is None:
             self._pairs = list(cta_pairs(explorer, self._polls))
         addresses = [
-            (step, step.operand(_accesses(step, "read", "write", "update")[0].address)) for step in (write, other)
+            (step, step.operand(global_accesses(step, "read", "write", "update")[0].address)) for step in (write, other)
         ]
         is_by_size = any(self._dependence.depends_on_numbers(*each, self._pointers) for each in addresses)
         found = [(pair, pair.find_race(write, other)) for pair in self._pairs]
@@ -170,7 +177,7 @@ class _FlagSynchronization:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""
         loop = self._flow.loop_of(poll)
         outside = {step for step in data if loop is None or self._flow.block_of(step) not in loop.nodes}
-        if not _orders(poll, ACQUIRE_ORDERS, level):
+        if not self._acquires(poll, level):
             for read in self._find_reachable([poll], outside, lambda step: _orders(step, ACQUIRE_ORDERS, level)):
                 yield FlagFault("no-acquire", read, poll, _SCOPES[level])
         pollers = self._guards.of_thread(poll)
@@ -180,7 +187,7 @@ class _FlagSynchronization:
 
     def _faults_before_signal(self, signal: Step, sent: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the signal for a store from which a path reaches it without a release, or without a barrier."""
-        if not _orders(signal, RELEASE_ORDERS, level):
+        if not self._releases(signal, level):
             for store in sent:
                 if any(self._find_reachable([store], {signal}, lambda step: _orders(step, RELEASE_ORDERS, level))):
                     yield FlagFault("no-release", signal, store, _SCOPES[level])
@@ -193,57 +200,40 @@ class _FlagSynchronization:
                 yield FlagFault("no-barrier-before-signal", signal, store)
                 break
 
-    def _find_reachable(
-        self, starts: Iterable[Step], goals: Collection[Step], is_between: Callable[[Step], bool]
-    ) -> Iterator[Step]:
+    def _acquires(self, poll: Step, level: int) -> bool:
+        """Returns whether a poll acquires, or each path from it in the functions that it calls."""
+        if poll.is_opaque_call:
+            return self._calls.is_followed(poll, find_polls, lambda step: _orders(step, ACQUIRE_ORDERS, level))
+        return _orders(poll, ACQUIRE_ORDERS, level)
+
+    def _releases(self, signal: Step, level: int) -> bool:
+        """Returns whether the write of a flag releases, or each path to it in the functions that it calls."""
+        if signal.is_opaque_call:
+            return self._calls.is_preceded(signal, _strong_writes, lambda step: _orders(step, RELEASE_ORDERS, level))
+        return _orders(signal, RELEASE_ORDERS, level)
+
+    def _find_reachable(self, starts: Iterable[Step], goals: Collection[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the goals to which a path leads from a start without a step of some kind; starts are not goals."""
-        steps = self._program.steps
-        seen: set[int] = set()
-        waiting = [index for step in starts for index in step_successors(self._program, step)] if goals else []
-        while waiting:
-            index = waiting.pop()
-            if index in seen:
-                continue
-            seen.add(index)
-            if steps[index] in goals:
-                yield steps[index]
-            if not is_between(steps[index]):
-                waiting.extend(step_successors(self._program, steps[index]))
+        reached = self._calls.steps_after(starts, is_between) if goals else ()
+        return (step for step in reached if step in goals)
 
     def _required_level(self, poll: Step, signals: Collection[Step], is_external: bool) -> int:
         """Returns the level of the scope that includes the thread that polls and the one that signals.
 
         A flag that CTAs of one role set, and those of another role poll, needs more than the scope of a CTA.
         """
-        read = _accesses(poll, "read", "update")[0]
+        read = global_accesses(poll, "read", "update")[0]
         own = scope_level(read.scope)
         if is_external:
             return SYSTEM_LEVEL if own == SYSTEM_LEVEL else GPU_LEVEL
-        if own == CTA_LEVEL and all(_accesses(step, "write", "update")[0].scope == "cta" for step in signals):
+        if own == CTA_LEVEL and all(global_accesses(step, "write", "update")[0].scope == "cta" for step in signals):
             roles = {self._guards.of_cta(step) for step in signals}
             return CTA_LEVEL if self._guards.of_cta(poll) in roles else GPU_LEVEL
         return CLUSTER_LEVEL if own == CLUSTER_LEVEL else GPU_LEVEL
 
-    def _is_poll(self, step: Step) -> bool:
-        accesses = _accesses(step, "read", "update")
-        if not accesses or not is_polling_read(step, self._flow, self._dependence):
-            return False
-        return accesses[0].order != "weak" or is_read_by_value_only(step, self._flow, self._program)
-
-    def _is_global(self, step: Step) -> bool:
-        """Returns whether a step accesses global memory, and no variable of another state space."""
-        for access in _accesses(step, "read", "write", "update"):
-            leaves = (
-                self._dependence.sources_of(step, step.operand(access.address)) if access.space == "generic" else ()
-            )
-            variables = (step.scope.variable(leaf.name) for leaf in leaves if leaf.kind == "variable")
-            if any(variable is not None and variable.space != "global" for variable in variables):
-                return False
-        return True
-
     def _buffers_of(self, step: Step) -> frozenset[tuple[str, int]]:
         """Returns the pointers on which the address of an access depends; none where they are not known."""
-        access = _accesses(step, "read", "write", "update")[0]
+        access = global_accesses(step, "read", "write", "update")[0]
         leaves = self._dependence.sources_of(step, step.operand(access.address))
         named = {(leaf.name, 0) for leaf in leaves if leaf.kind == "variable"}
         return frozenset(named | {place for place in self._pointers for leaf in leaves if leaf.covers(place)})
@@ -254,7 +244,7 @@ class _FlagSynchronization:
 
     def _may_be_flag(self, write: Step, poll: Step) -> bool:
         """Returns whether a write may be of the word that is polled, and not of another one next to it."""
-        uses = [(step, _accesses(step, "read", "write", "update")[0]) for step in (write, poll)]
+        uses = [(step, global_accesses(step, "read", "write", "update")[0]) for step in (write, poll)]
         word, other = (self._words.address_of(*use) for use in uses)
         if word is not None and other is not None and word[0] is other[0]:
             return word[1] == other[1] or not all(self._words.is_same_word_for_all_ctas(*use) for use in uses)
@@ -267,9 +257,9 @@ class _FlagSynchronization:
 
 def _flag_mismatches(poll: Step, signals: Iterable[Step], level: int) -> Iterator[FlagFault]:
     """Yields the writes of a flag whose scope does not include the poller, or that write a part of the word."""
-    read = _accesses(poll, "read", "update")[0]
+    read = global_accesses(poll, "read", "update")[0]
     for signal in signals:
-        write = _accesses(signal, "write", "update")[0]
+        write = global_accesses(signal, "write", "update")[0]
         if scope_level(write.scope) < level:
             yield FlagFault("scope", signal, poll, _SCOPES[level])
         sizes = [each.size.value if isinstance(each.size, ConstantExpr) else None for each in (read, write)]
@@ -277,29 +267,16 @@ def _flag_mismatches(poll: Step, signals: Iterable[Step], level: int) -> Iterato
             yield FlagFault("size", signal, poll)
 
 
-def _access_of(step: Step) -> bool:
-    return bool(_accesses(step, "read", "write", "update"))
-
-
-def _accesses(step: Step, *kinds: str) -> list[Access]:
-    """Returns the accesses of some kinds that may be of global memory, through the generic proxy."""
-    return [
-        effect
-        for effect in step.effects
-        if isinstance(effect, Access)
-        and effect.kind in kinds
-        and effect.space in ("global", "generic")
-        and (effect.proxy, effect.via) == ("generic", "address")
-    ]
-
-
-def _reads_weakly(step: Step) -> bool:
-    return any(each.order == "weak" and each.coherent for each in _accesses(step, "read"))
+def _strong_writes(program: Program) -> list[Step]:
+    """Returns the steps of a function that may write a flag in global memory."""
+    accesses = ((step, global_accesses(step, "write", "update")) for step in program.analysis(find_global_accesses))
+    polls = program.analysis(find_polls)
+    return [step for step, writes in accesses if writes and writes[0].order != "weak" and step not in polls]
 
 
 def _orders(step: Step, orders: frozenset[str], level: int) -> bool:
-    """Returns whether a step acquires or releases, in a scope of at least a level; unknown code may."""
-    return step.match is None or step.is_opaque_call or any(_has_order(each, orders, level) for each in step.effects)
+    """Returns whether a step acquires or releases, in a scope of at least a level; an unknown instruction may."""
+    return step.match is None or any(_has_order(each, orders, level) for each in step.effects)
 
 
 def _has_order(effect: Effect, orders: frozenset[str], level: int) -> bool:
@@ -314,6 +291,6 @@ def _has_order(effect: Effect, orders: frozenset[str], level: int) -> bool:
 
 def _orders_threads(step: Step) -> bool:
     """Returns whether a step may order threads of one CTA."""
-    if step.match is None or step.is_opaque_call or is_collective_step(step):
+    if step.match is None or is_collective_step(step):
         return True
     return any(sync_operation_of(effect) is not None for effect in step.effects)

@@ -77,24 +77,33 @@ def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
 
 
 def is_in_read_only_loop(flow: ControlFlowGraph, read: Step) -> bool:
-    """Returns whether the loop that contains a read, if any, has no other effects than reads and barriers."""
+    """Returns whether the loop that contains a read, if any, changes nothing that other threads can read.
+
+    It may have barriers, and calls of system functions.
+    """
     loop = flow.loop_of(read)
     others = (step for block in loop.nodes for step in flow.steps_of_block(block) if step is not read) if loop else ()
-    return all(_is_side_effect_free(effect) for step in others for effect in step.effects)
+    return all(step.is_system_call or all(map(_is_side_effect_free, step.effects)) for step in others)
 
 
 def is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
     """Returns whether a loop reads one address until it holds the expected value."""
     loop = flow.loop_of(step)
-    if loop is None or not is_in_read_only_loop(flow, step):
+    if loop is None or not is_in_read_only_loop(flow, step) or not decides_loop_end(step, flow, dependence):
         return False
     assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in each.result_registers()}
     addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
     named = {name for each in addresses for name in registers_in(each, step.scope)}
-    if _may_change(dependence, named & assigned, assigned):
-        return False  # the address changes in the loop
-    ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
-    return not _deciding_registers(flow, dependence, loop, ends).isdisjoint(step.result_registers())
+    return not _may_change(dependence, named & assigned, assigned)
+
+
+def decides_loop_end(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
+    """Returns whether the result of a step may decide a branch in the loop that contains the step."""
+    loop = flow.loop_of(step)
+    ends = [flow.steps_of_block(block)[-1] for block in loop.nodes] if loop is not None else []
+    return loop is not None and not _deciding_registers(flow, dependence, loop, ends).isdisjoint(
+        step.result_registers()
+    )
 
 
 def _may_change(dependence: Dependence, registers: Iterable[str], assigned: set[str]) -> bool:
@@ -151,7 +160,8 @@ def _is_access(effect: Effect) -> bool:
 
 def _is_side_effect_free(effect: Effect) -> bool:
     if isinstance(effect, Access):
-        return effect.kind == "read" and effect.proxy == "generic"
+        is_of_thread = effect.space.startswith(("local", "param"))
+        return (effect.kind == "read" or is_of_thread) and effect.proxy == "generic"
     if isinstance(effect, Barrier):
         return effect.level != "cluster"
     return isinstance(effect, Value | MemoryFence | Control)

@@ -1,0 +1,90 @@
+"""Determines what the functions that a function calls do for the synchronization by flags in global memory.
+
+A called function may poll a flag or write it, and it may order the accesses of the caller on all of its paths. A
+function without a body is assumed to do none of this, so that what may be missing becomes a question.
+
+Source: PTX ISA, "Release and Acquire Patterns", "Control Flow Instructions: call".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from ptxkit.analysis.cfg.control_flow_graph import step_successors
+from ptxkit.analysis.ir.called_functions import called_functions
+from ptxkit.analysis.ir.program import Program, Step, callee_of
+from ptxkit.isa.effects import Control
+
+StepTest = Callable[[Step], bool]
+
+
+class FlagCalls:
+    """The calls of one function."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._open: set[str] = set()
+        self.calls = [step for step in program.own_effectful_steps if step.is_opaque_call]
+
+    def entering(self, wanted: Callable[[Program], Collection[Step]]) -> list[Step]:
+        """Returns the calls that may enter a function in which some steps are wanted."""
+        return [call for call in self.calls if any(map(wanted, called_functions(self._program, call)))]
+
+    def is_preceded(self, call: Step, wanted: Callable[[Program], Collection[Step]], is_between: StepTest) -> bool:
+        """Returns whether, in the functions that a call enters, each path to a wanted step has a step of a kind."""
+        functions = called_functions(self._program, call)
+        return not any(step in wanted(code) for code in functions for step in self._steps_from(code, [0], is_between))
+
+    def is_followed(self, call: Step, wanted: Callable[[Program], Collection[Step]], is_between: StepTest) -> bool:
+        """Returns whether, in the functions that a call enters, each path from a wanted step has a step of a kind."""
+        return all(
+            is_between(step) or not self._returns(code, step_successors(code, step), is_between)
+            for code in called_functions(self._program, call)
+            for step in wanted(code)
+        )
+
+    def steps_after(self, starts: Iterable[Step], is_between: StepTest) -> Iterator[Step]:
+        """Yields the steps to which a path leads from the start of one without a step of a kind before them."""
+        indices = [index for step in starts for index in step_successors(self._program, step)]
+        return self._steps_from(self._program, indices, is_between)
+
+    def _steps_from(self, code: Program, starts: Iterable[int], is_between: StepTest) -> Iterator[Step]:
+        seen: set[int] = set()
+        waiting = list(starts)
+        while waiting:
+            index = waiting.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            step = code.steps[index]
+            yield step
+            if not is_between(step) and not (step.is_opaque_call and self._passes(step, is_between)):
+                waiting.extend(step_successors(code, step))
+
+    def _passes(self, call: Step, is_between: StepTest) -> bool:
+        """Returns whether each path through the functions that a call enters has a step of a kind."""
+        name = callee_of(call)
+        entered = self._program.callees
+        codes = [entered[name]] if name is not None and name in entered else list(entered.values())
+        return bool(codes) and all(self._passes_through(code, is_between) for code in codes)
+
+    def _passes_through(self, code: Program, is_between: StepTest) -> bool:
+        name = code.function.name
+        if name in self._open:
+            return False  # a function that calls itself
+        self._open.add(name)
+        try:
+            return not self._returns(code, [0], is_between)
+        finally:
+            self._open.discard(name)
+
+    def _returns(self, code: Program, starts: Iterable[int], is_between: StepTest) -> bool:
+        """Returns whether a path leads to the end of a function without a step of a kind."""
+        return any(
+            not is_between(step) and not any(map(_ends_thread, step.effects)) and not step_successors(code, step)
+            for step in self._steps_from(code, starts, is_between)
+        )
+
+
+def _ends_thread(effect: object) -> bool:
+    return isinstance(effect, Control) and effect.kind in ("exit", "trap")
