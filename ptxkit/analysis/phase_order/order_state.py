@@ -5,7 +5,8 @@ Source: PTX ISA, "Causality order", "Contents of the mbarrier object", "Phase of
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
@@ -194,6 +195,14 @@ class ScheduleState:
                 self.barriers[key] = replace(
                     barrier, released=barrier.released.without(event), completed=barrier.completed.without(event)
                 )
+
+    def accesses(self) -> Mapping[StateAccess, Sequence[tuple[int, EventOrder]]]:
+        """Returns the accesses that are remembered, each with the groups that executed it and what is known of them."""
+        found: dict[StateAccess, list[tuple[int, EventOrder]]] = defaultdict(list)
+        for event, order in self.events.items():
+            if isinstance(event[1], StateAccess) and isinstance(event[2], int):
+                found[event[1]].append((event[2], order))
+        return found
 
     def learn(self, group: int, known: Known) -> None:
         """Orders what was published before what a group does next."""

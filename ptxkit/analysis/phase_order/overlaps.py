@@ -32,12 +32,12 @@ class Overlaps:
         self._left = MAX_INTERVAL_UNITS
         everyone = (1 << threads) - 1
         self._extents = {each: tuple(self._extent(each, everyone)) for each in accesses}
-        self._partners = self._find_partners()
+        self._partners = {each: frozenset(others) for each, others in self._find_partners().items()}
         self._known: dict[tuple[StateAccess, int, StateAccess, int, int], bool] = {}
 
-    def partners(self, access: StateAccess) -> Sequence[StateAccess]:
+    def partners(self, access: StateAccess) -> frozenset[StateAccess]:
         """Returns the accesses that may use the same bytes, and are not compatible with one."""
-        return self._partners.get(access, ())
+        return self._partners.get(access, frozenset())
 
     def _find_partners(self) -> dict[StateAccess, list[StateAccess]]:
         found: dict[StateAccess, list[StateAccess]] = defaultdict(list)

@@ -59,6 +59,7 @@ class PhaseSchedule:
         self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
         self.unfenced: dict[Step, set[Step]] = defaultdict(set)
         self.blocked: set[Step] = set()
+        self._compared: set[Hashable] = set()
         self._count = 0
         has_wgmma = any(state.barrier is not None and _is_collective(state.barrier) for state in states.states)
         size = WARPGROUP if has_wgmma else values.threads
@@ -105,6 +106,7 @@ class PhaseSchedule:
         self.pairs.clear()
         self.unfenced.clear()
         self.blocked.clear()
+        self._compared.clear()
         first = self._states.states[0]
         waiting = [ScheduleState([None] * len(self._effects.groups))]
         for group in range(len(self._effects.groups)):
@@ -288,16 +290,22 @@ class PhaseSchedule:
         """Compares accesses with what is not ordered before them, and with each other."""
         located = [each for each in located if self._overlaps.partners(each[1])]
         present = {each[1]: each for each in located}
-        count = len(self._effects.groups)
+        earlier = state.accesses()
+        is_compared = segment in self._compared
         for each in located:
             access, mask = each[1], each[2]
-            for other in self._overlaps.partners(access):
-                for owner in range(count):
-                    order = state.events.get(("access", other, owner))
-                    if order is not None:
+            partners = self._overlaps.partners(access)
+            for other in earlier.keys() & partners:
+                for owner, order in earlier[other]:
+                    key = access, mask, other, order.mask, order.levels[group], order.fenced[group], owner == group
+                    if key not in self._compared:
+                        self._compared.add(key)
                         self._compare(access, mask, other, order, group, owner == group)
-                if other in present:
-                    self._compare_in_segment(each, present[other], segment)
+            for other in () if is_compared else present.keys() & partners:
+                self._compare_in_segment(each, present[other], segment)
+        if segment is not None:
+            self._compared.add(segment)
+        count = len(self._effects.groups)
         for at, access, mask in located:
             own = NOTHING if access.group is not None else THREAD
             levels = tuple(own if each == group else NOTHING for each in range(count))
