@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.dataflow.thread_numbering import only_numbers_threads
 from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, ROW_LENGTHS, USUAL_BLOCKS, count_thread_axes
 from ptxkit.analysis.values.scenario import declared_extents
 from ptxkit.diagnostics import Severity
@@ -67,9 +68,10 @@ class BlockShapeTrials:
             ),
             None,
         )
-        if block is not None:
-            facts = self._trials.explore(kernel.program.function, "reqntid", block)
-            judge.ask_about_shape(self._trials.check(facts, rules).diagnostic_by_span)
+        if block is None or (prod(block) == launch.threads and kernel.program.analysis(only_numbers_threads)):
+            return  # such a block does what the analyzed row does
+        facts = self._trials.explore(kernel.program.function, "reqntid", block)
+        judge.ask_about_shape(self._trials.check(facts, rules).diagnostic_by_span)
 
 
 def blocks_with_rows(kernel: KernelFacts) -> Iterator[tuple[int, int, int]]:

@@ -32,6 +32,12 @@ class LaunchTrials:
         self._module, self._policy, self._context, self.budget = module, policy, outside, budget
         self._explored: dict[tuple[str, Directive], KernelFacts | None] = {}
 
+    def refill(self, given: AnalysisBudget) -> None:
+        """Restores the budget for further trials; the last exploration is retained unless it was cut short."""
+        if self.budget.is_used_up:
+            self._explored.clear()
+        self.budget.steps, self.budget.pair_checks = given.steps, given.pair_checks
+
     def explore(self, function: Function, directive: str, extents: Iterable[int]) -> KernelFacts | None:
         """Returns the facts about a kernel with one more directive; None if no such launch is possible.
 

@@ -35,7 +35,7 @@ class ObligationJudge:
     ) -> None:
         self._source, self._program, self._policy, self._builder = source, program, policy, builder
         self._coverage = ExecutionCoverage(kernel) if kernel is not None else None
-        self.proofs = [FunctionProofs(each) for each in program.functions]
+        self.proofs = [each.analysis(FunctionProofs) for each in program.functions]
         self._violations: dict[CodeSpan, str] = {}
         for item in builder.diagnostics:
             if item.severity is not Severity.NOTE:

@@ -94,7 +94,7 @@ def _misaligned_in_next_cta(kernel: KernelFacts) -> list[Step]:
     proven that they are aligned.
     """
     program, dependence = kernel.program, kernel.explorer.input_independence.dependence
-    proofs = FunctionProofs(program)
+    proofs = program.analysis(FunctionProofs)
     asked: set[Step] = set()
     for site in sites_of(is_memory_access)(program) if reads_cta_position(program) else ():
         operand = site.step.operand(site.subject)

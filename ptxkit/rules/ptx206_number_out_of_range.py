@@ -44,7 +44,7 @@ KINDS = ("multiple", "range", "rule", "rank", "mask")
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every size, count and number of bytes that is known as a number."""
-    grounds, proofs = OperandValidity(kernel.program, kernel.explorer.launch), FunctionProofs(kernel.program)
+    grounds, proofs = OperandValidity(kernel.program, kernel.explorer.launch), kernel.program.analysis(FunctionProofs)
 
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind not in KINDS:

@@ -107,10 +107,12 @@ class RuleRun:
             self._budget.consume(given, left)
 
     def _try_launches(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        launches = LaunchTrials(self._module, self._policy, self._context, self._budget.for_kernel())
         for trials in (BlockShapeTrials, ClusterSizeTrials, BlockSizeTrials):
-            given, left = self._budget.for_kernel(), self._budget.for_kernel()
-            trials(LaunchTrials(self._module, self._policy, self._context, left)).resolve(judge, kernel, rules)
-            self._budget.consume(given, left)
+            given = self._budget.for_kernel()
+            launches.refill(given)
+            trials(launches).resolve(judge, kernel, rules)
+            self._budget.consume(given, launches.budget)
 
     def _check_explored(self, judge: VerdictBuilder, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
