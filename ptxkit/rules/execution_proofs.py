@@ -22,6 +22,7 @@ from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.limits import MAX_CHECKED_NUMBERS
 from ptxkit.rules.model import Evidence, LaunchNeeds
 from ptxkit.rules.obligation_sites import Site
+from ptxkit.rules.phase_proofs import prove_phases
 from ptxkit.syntax.constants import WARP_SIZE
 
 _ALL_LANES = (1 << WARP_SIZE) - 1
@@ -39,7 +40,12 @@ def prove_whole_warpgroup(proofs: FunctionProofs, site: Site) -> Evidence | Laun
 
 
 def prove_barrier(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
-    """Proves for PTX601 that all threads of a barrier arrive at it.
+    """Proves for PTX601 that all threads of a barrier arrive at it."""
+    return _prove_roles_meet(proofs, site) or prove_phases(proofs, site)
+
+
+def _prove_roles_meet(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+    """Proves that all threads of a barrier arrive at it, by the roles of the threads.
 
     The threads must not wait for each other elsewhere: each barrier must be one of all threads, or of all threads of a
     role that no other one shares.

@@ -25,6 +25,7 @@ from ptxkit.rules.execution_proofs import cluster_barriers, needs_of_row, whole_
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import STEP_LINES, Evidence, LaunchNeeds
 from ptxkit.rules.obligation_sites import Site, subject_of
+from ptxkit.rules.phase_proofs import prove_phases
 from ptxkit.semantics.ordering import CTA_LEVEL, RELEASE_ORDERS, fence_level
 
 _Place: TypeAlias = tuple[object, int]
@@ -35,6 +36,11 @@ _BYTES = 8
 
 def prove_initialized(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
     """Proves for PTX501 that each mbarrier which an instruction may use was initialized before."""
+    return _prove_by_paths(proofs, site) or prove_phases(proofs, site)
+
+
+def _prove_by_paths(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+    """Proves that an initialization is on each path to a use, by the roles of the threads."""
     if not is_sole_function(proofs.program):
         return None
     order = proofs.once(InitOrder)

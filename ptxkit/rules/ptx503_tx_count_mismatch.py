@@ -50,6 +50,7 @@ from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
+from ptxkit.rules.phase_proofs import prove_bytes
 from ptxkit.rules.sync_evidence import ScheduleFindings, find_root_blocked_thread, make_observations
 from ptxkit.rules.tx_count_findings import (
     make_cluster_finding,
@@ -247,5 +248,6 @@ RULE = Rule(
     check,
     asynchronous=True,
     sites=sites_of(is_mbarrier_operation),
+    prove=prove_bytes,
     compares_all_threads=True,
 )

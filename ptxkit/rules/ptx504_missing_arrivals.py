@@ -60,6 +60,7 @@ from ptxkit.rules.mbarrier_help import (
 )
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import is_mbarrier_operation, sites_of
+from ptxkit.rules.phase_proofs import prove_phases
 from ptxkit.rules.sync_evidence import (
     ScheduleFindings,
     ask_without_schedule,
@@ -244,5 +245,6 @@ RULE = Rule(
     check,
     asynchronous=True,
     sites=sites_of(is_mbarrier_operation),
+    prove=prove_phases,
     compares_all_threads=True,
 )

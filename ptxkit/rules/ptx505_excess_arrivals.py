@@ -47,6 +47,7 @@ from ptxkit.rules.mbarrier_help import (
 )
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
+from ptxkit.rules.phase_proofs import prove_phases
 from ptxkit.rules.sync_evidence import ScheduleFindings, find_initialization, format_cta, make_observations
 
 
@@ -158,5 +159,6 @@ RULE = Rule(
     check,
     asynchronous=True,
     sites=sites_of(is_a(MbarrierArrive, MbarrierTrack)),
+    prove=prove_phases,
     compares_all_threads=True,
 )

@@ -94,6 +94,20 @@ class IntervalProofs:
             return ()
         return tuple(s for s in self._ordering_steps if any(map(_waits, s.effects)))
 
+    @property
+    def follows_phases(self) -> bool:
+        """Whether all threads were followed to their exits, in all schedules.
+
+        Each use of an mbarrier is then after its initialization and in its phase, and no thread waits without end for
+        arrivals. Whether copies transfer as many bytes as a phase waits for is `counts_bytes`.
+        """
+        phases = self._phases if self._is_applicable() else None
+        return phases is not None and phases.reason is None and not phases.blocked
+
+    def counts_bytes(self, step: Step) -> bool:
+        """Returns whether the phases of the mbarriers that a step uses wait for as many bytes as copies transfer."""
+        return self.follows_phases and self._phases is not None and step in self._phases.counted
+
     @cached_property
     def _ordering_steps(self) -> Sequence[Step]:
         """The barriers, and the waits for mbarriers."""

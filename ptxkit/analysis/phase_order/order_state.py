@@ -85,15 +85,16 @@ class PhaseState:
     """The state of an mbarrier or of another barrier.
 
     expected: the arrivals of a phase. remaining: those that are missing. parity: of the current phase. expects: whether
-    the phase waits for bytes. arrived: the threads that have arrived. released: what the arrivals of this phase
-    publish, and completed what those of the last one did. waiting: the groups that wait for this phase, if arriving
-    and waiting are one step.
+    the phase waits for bytes. due: the expected bytes that no copy has brought; negative if copies come first. arrived:
+    the threads that have arrived. released: what the arrivals of this phase publish, and completed what those
+    of the last one did. waiting: the groups that wait for this phase, if arriving and waiting are one step.
     """
 
     expected: int
     remaining: int
     parity: int = 0
     expects: bool = False
+    due: int = 0
     arrived: int = 0
     released: Known = Known()
     completed: Known = Known()
@@ -281,6 +282,7 @@ class ScheduleState:
             remaining=barrier.expected,
             parity=1 - barrier.parity if is_awaited else 0,
             expects=False,
+            due=0,
             arrived=0,
             released=Known(),
             completed=known if is_awaited else Known(),

@@ -6,6 +6,7 @@ Source: PTX ISA, "mbarrier", "bar, barrier", "bar.warp.sync", "barrier.cluster",
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
@@ -32,6 +33,8 @@ from ptxkit.analysis.phase_order.segments import DividedGroupError, UnknownOrder
 from ptxkit.analysis.values.cta_values import CtaValue
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import Expression
+from ptxkit.semantics.mbarrier_state import MAX_TX_COUNT
 from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.constants import WARP_SIZE
 
@@ -43,11 +46,14 @@ WARPGROUP = 4 * WARP_SIZE
 class OrderingEffects:
     """The effects of ordering steps in one kernel.
 
-    groups: the groups of threads, as bit masks.
+    groups: the groups of threads, as bit masks. uses: the mbarriers that each step uses. unbalanced: the mbarriers with
+    a phase for which the bytes that are expected, and those that copies transfer, are not known to be equal.
     """
 
     def __init__(self, values: ThreadValues, groups: list[int]) -> None:
         self._values, self.groups = values, groups
+        self.uses: dict[Step, set[object]] = defaultdict(set)
+        self.unbalanced: set[object] = set()
 
     def complete_barriers_of_all(self, state: ScheduleState) -> None:
         live = self._live(state)
@@ -65,11 +71,26 @@ class OrderingEffects:
             raise UnknownOrderError("a phase may be complete before the copies that belong to it")
         for event in done:
             state.events[event] = state.events[event].as_complete()
+        if state.barriers[key].due:
+            self.unbalanced.add(key)
         state.complete(key, done)
 
     # Ordering steps.
 
     def apply(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Effect) -> None:
+        match effect:
+            case fx.CommitGroup(group=name):
+                _commit(state, group, name)
+            case fx.WaitGroup():
+                if effect.commits:
+                    _commit(state, group, effect.group)
+                self._wait_for_groups(state, group, step, effect)
+            case fx.ProxyFence() if is_shared_fence(effect):
+                state.fence(group)
+            case _:
+                self._use_mbarrier(state, group, at, step, effect)
+
+    def _use_mbarrier(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Effect) -> None:
         match effect:
             case fx.MbarrierInit():
                 self._initialize(state, group, at, step, effect)
@@ -79,19 +100,15 @@ class OrderingEffects:
             case fx.MbarrierArrive():
                 count = self._number(at, step, effect.count, "the number of arrivals is unknown")
                 self._arrive(state, group, at, step, effect, count)
-            case fx.MbarrierExpect():
-                for key in self.mbarriers(at, step, effect.barrier, self.groups[group]):
-                    state.barriers[key] = replace(self._phase_of(state, key, group), expects=True)
+            case fx.MbarrierExpect() | fx.MbarrierComplete():
+                for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+                    size = self._sum(at, step, effect.size, threads)
+                    if isinstance(effect, fx.MbarrierComplete):
+                        self._transfer(state, group, key, size)
+                    else:
+                        self._expect(state, group, key, size)
             case fx.MbarrierTrack():
                 self._track(state, group, at, step, effect)
-            case fx.CommitGroup(group=name):
-                _commit(state, group, name)
-            case fx.WaitGroup():
-                if effect.commits:
-                    _commit(state, group, effect.group)
-                self._wait_for_groups(state, group, step, effect)
-            case fx.ProxyFence() if is_shared_fence(effect):
-                state.fence(group)
 
     def _initialize(
         self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierInit
@@ -117,15 +134,28 @@ class OrderingEffects:
                 for event, order in list(state.events.items()):
                     if event[0] == "access" and event[2] == group and order.pending == "tcgen05":
                         state.events[event] = replace(order, pending=key)
+            if effect.expect is not None:
+                self._expect(state, group, key, self._sum(at, step, effect.expect, threads))
             barrier = self._phase_of(state, key, group)
             if effect.state is not None:
                 state.tokens[group, key] = barrier.parity
-            state.barriers[key] = replace(
-                barrier,
-                expected=barrier.expected - (number if effect.drop else 0),
-                expects=barrier.expects or effect.expect is not None,
-            )
+            state.barriers[key] = replace(barrier, expected=barrier.expected - (number if effect.drop else 0))
             self._release(state, group, key, number, known)
+
+    def _expect(self, state: ScheduleState, group: int, key: object, size: int | None) -> None:
+        """Lets the current phase of an mbarrier wait for bytes; None if their number is unknown."""
+        barrier = self._phase_of(state, key, group)
+        due = barrier.due + (size or 0)
+        state.barriers[key] = replace(barrier, expects=True, due=due)
+        if size is None or due > MAX_TX_COUNT or not barrier.remaining:  # without arrivals, the phase may have ended
+            self.unbalanced.add(key)
+
+    def _transfer(self, state: ScheduleState, group: int, key: object, size: int | None) -> None:
+        """Counts the bytes of copies for the current phase of an mbarrier; None if their number is unknown."""
+        barrier = self._phase_of(state, key, group)
+        state.barriers[key] = replace(barrier, due=barrier.due - (size or 0))
+        if size is None or not state.knows_last_phase(key, group):
+            self.unbalanced.add(key)
 
     def _track(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierTrack) -> None:
         copies = frozenset(
@@ -222,12 +252,16 @@ class OrderingEffects:
         """
         at = state.at[group]
         assert at is not None
-        own = _units_of(self.groups[group], size)
+        units = _units_of(self.groups[group], size)
         found = []
         for each, mask in enumerate(self.groups):
-            other = state.at[each]
-            if other is None or not _units_of(mask, size) & own or not _lanes_of(mask) & lanes:
+            other, shared = state.at[each], _units_of(mask, size)
+            if other is None or not shared & units or not _lanes_of(mask) & lanes:
                 continue
+            if shared != units:  # a group continues as a whole, so that it may not wait for some of its warps only
+                common = shared & units
+                numbers = (number for number in range(common.bit_length()) if common >> number & 1)
+                raise DividedGroupError([sum(bit_mask(size) << size * number for number in numbers)])
             if _lanes_of(mask) & ~lanes:
                 raise UnknownOrderError("only some threads of a group meet at a barrier of their warp")
             is_here = other.barrier is at.barrier or (size == WARP_SIZE and _is_warp_barrier(other.barrier))
@@ -296,6 +330,13 @@ class OrderingEffects:
             raise UnknownOrderError(reason)
         return found
 
+    def _sum(self, at: IntervalState, step: Step, size: Expression | None, threads: int) -> int | None:
+        """Returns the sum of a number of each of some threads; None if it is unknown."""
+        each = None if size is None else self._values.expression(step, size, at.values)
+        if isinstance(each, int):
+            return each * threads.bit_count()
+        return sum(n for tid, n in enumerate(each) if threads >> tid & 1) if isinstance(each, tuple) else None
+
     def mbarriers(self, at: IntervalState, step: Step, role: str | None, mask: int) -> dict[object, int]:
         """Returns the mbarriers of an operand, each with the threads that use it."""
         operand = step.operand(role)
@@ -308,6 +349,7 @@ class OrderingEffects:
                     raise UnknownOrderError("the address of an mbarrier is unknown")
                 offset = _WINDOW.shared_offset("generic" if address > 1 << 32 else "shared", address)
                 key = ("mbarrier", offset)
+                self.uses[step].add(key)
                 if not isinstance(value, tuple):
                     return {key: mask}
                 found[key] = found.get(key, 0) | 1 << tid

@@ -39,7 +39,8 @@ class PhaseOrder:
 
     wanted: the values that decide the accesses and the paths. may_share: whether an access may be one of the CTA's
     shared memory. ranges_of: the bytes that an access may use. pairs, unfenced: as in `PhaseSchedule`; `reason` is why
-    nothing is known, None otherwise.
+    nothing is known, None otherwise. blocked: the steps at which threads may wait without end. counted: those that use
+    only mbarriers whose phases wait for as many bytes as copies transfer.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class PhaseOrder:
         self.unfenced: dict[Step, set[Step]] = {}
         self.reason: str | None = None
         self.blocked: set[Step] = set()
+        self.counted: set[Step] = set()
         if launch.cluster_size > 1 or _multicasts(program):
             self.reason = "other CTAs of the cluster may access the shared memory"
             return
@@ -86,7 +88,7 @@ class PhaseOrder:
         except TooManyStatesError:
             self.reason = "the threads may be in too many states"
             return
-        self.blocked = schedule.blocked
+        self.blocked, self.counted = schedule.blocked, schedule.counted
         self.pairs, self.unfenced = schedule.pairs, schedule.unfenced
 
 

@@ -72,6 +72,12 @@ class PhaseSchedule:
         while not self._try_to_explore():
             pass
 
+    @property
+    def counted(self) -> set[Step]:
+        """The steps that use only mbarriers whose phases wait for as many bytes as copies transfer."""
+        unbalanced = self._effects.unbalanced
+        return {step for step, used in self._effects.uses.items() if used.isdisjoint(unbalanced)}
+
     def _blocks_of_mbarriers(self, cfg: ControlFlowGraph) -> Mapping[Hashable, set[int]]:
         """Returns the blocks that use each mbarrier; none if an operand may be any of them."""
         found: dict[Hashable, set[int]] = defaultdict(set)
@@ -107,6 +113,7 @@ class PhaseSchedule:
         self.unfenced.clear()
         self.blocked.clear()
         self._compared.clear()
+        self._effects.unbalanced.clear()
         first = self._states.states[0]
         waiting = [ScheduleState([None] * len(self._effects.groups))]
         for group in range(len(self._effects.groups)):

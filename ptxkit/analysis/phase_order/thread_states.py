@@ -28,7 +28,6 @@ from ptxkit.isa.effects import (
     Barrier,
     CommitGroup,
     Effect,
-    MbarrierComplete,
     MbarrierEffect,
     MbarrierWait,
     ProxyFence,
@@ -68,19 +67,18 @@ DIVERGENT = "divergent"
 def is_ordering(step: Step) -> bool:
     """Returns whether a step orders threads or asynchronous operations, so that a state ends there.
 
-    A bulk copy with a guard is one, too, since the guard decides about the arrival that belongs to the copy.
+    A copy that completes on an mbarrier is one, since its bytes count; and so is one of a group with a guard, which
+    decides about the commit that belongs to the copy.
     """
     is_guarded = step.instruction.guard is not None
     return any(_orders(each) or (is_guarded and _is_bulk_copy(each)) for each in step.effects)
 
 
 def _is_bulk_copy(effect: Effect) -> bool:
-    return isinstance(effect, Access) and effect.completion in ("mbarrier", "bulk")
+    return isinstance(effect, Access) and effect.completion == "bulk"
 
 
 def _orders(effect: Effect) -> bool:
-    if isinstance(effect, MbarrierComplete):
-        return not effect.asynchronous
     if isinstance(effect, Barrier):
         return effect.level != "warp" or effect.order != "relaxed"
     if isinstance(effect, Access):

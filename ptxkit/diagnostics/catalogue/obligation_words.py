@@ -48,6 +48,10 @@ ORDERED = TextTemplate("ordered: between the barriers at {lines}, no other threa
 ORDERED_BY_PHASES = TextTemplate(
     "ordered: by the waits and barriers at {lines}, in all schedules of the threads and for all numbers of iterations"
 )
+FOLLOWED_PHASES = TextTemplate(
+    "phases: the waits and barriers at {lines} were followed in all schedules of the threads and for all numbers of"
+    " iterations"
+)
 SEPARATE_THREADS = TextTemplate("apart: no two threads use the same bytes")
 OWN_CTA = TextTemplate("base: on each path, it is in the shared memory of the executing CTA")
 SEPARATE_CTAS = TextTemplate("no instruction of the kernel accesses the shared memory of another CTA")

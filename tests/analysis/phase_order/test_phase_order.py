@@ -117,3 +117,43 @@ def test_a_wait_for_the_other_parity_is_not_proven() -> None:
 def test_the_evidence_names_the_waits_and_the_barriers() -> None:
     steps = proofs_of(roles()).phase_steps
     assert len(steps) == 3
+
+
+def test_the_phases_of_a_ring_are_followed_to_the_end() -> None:
+    assert proofs_of(roles()).follows_phases
+    assert not proofs_of(roles(release="")).follows_phases
+    assert not proofs_of(roles().replace("[%r3], 32", "[%r3], 33")).follows_phases
+
+
+@pytest.mark.parametrize(("expected", "is_equal"), [(512, True), (496, False), (528, False)])
+def test_the_bytes_of_each_phase_are_counted(expected: int, is_equal: bool) -> None:
+    proofs = proofs_of(
+        roles().replace("expect_tx.shared.b64 _, [%r2], 512", f"expect_tx.shared.b64 _, [%r2], {expected}")
+    )
+    copies = [s for s in proofs.phase_steps if s.instruction.opcode.startswith("mbarrier.try_wait")]
+    assert {proofs.counts_bytes(step) for step in copies} == ({True} if is_equal else {True, False})
+
+
+def test_bytes_that_are_expected_after_the_arrivals_are_not_counted() -> None:
+    late = roles().replace(
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 512;",
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 0; mbarrier.expect_tx.relaxed.cta.shared.b64 [%r2], 512;",
+    )
+    proofs = proofs_of(late)
+    waits = [s for s in proofs.phase_steps if s.instruction.opcode.startswith("mbarrier.try_wait")]
+    assert len(waits) == 2
+    assert [proofs.counts_bytes(step) for step in waits].count(True) == 1
+
+
+def test_all_warps_of_a_group_meet_at_the_barriers_of_their_warps() -> None:
+    """One lane of each of several warps releases a slot; thread 0 is in a separate group, since it initializes."""
+    lane = "and.b32 %r12, %r1, 31; setp.eq.u32 %p4, %r12, 0; @%p4 mbarrier.arrive.shared.b64 _, [%r3];"
+    text = roles(f"bar.warp.sync 0xffffffff; {lane}").replace("[%r3], 32", "[%r3], 2")
+    text = text.replace("setp.ge.u32 %p1, %r1, 64; @%p1 bra DONE; mov.u32 %r6, 0", "mov.u32 %r6, 0")
+    text = text.replace(".reqntid 64", ".reqntid 96")
+    text = text.replace(
+        "setp.ge.u32 %p1, %r1, 32; @%p1 bra CONSUMER; setp.ne.u32 %p1, %r1, 0;",
+        "setp.lt.u32 %p1, %r1, 64; @%p1 bra CONSUMER; setp.ne.u32 %p1, %r1, 64;",
+    )
+    assert proofs_of(text).follows_phases
+    assert is_proven(text)
