@@ -26,6 +26,7 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, is_result_used, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
+from ptxkit.analysis.memory.cta_races import has_no_shared_buffer
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import Access, Barrier, Effect, Prefetch
@@ -38,8 +39,9 @@ from ptxkit.syntax.tree import Address
 
 
 def prove_no_flag(proofs: FunctionProofs, site: Site) -> Evidence | None:  # noqa: ARG001 (a fact about the kernel)
-    """Proves for PTX624 that no loop of a kernel ends because of what it loads in the loop."""
-    return Evidence("no other", obligation_words.NO_FLAG()) if proofs.program.analysis(_waits_for_no_load) else None
+    """Proves for PTX624 that no loop ends because of what it loads, and no CTA loads what another one stores."""
+    is_proven = proofs.program.analysis(_waits_for_no_load) and has_no_shared_buffer(proofs.program)
+    return Evidence("no other", obligation_words.NO_FLAG()) if is_proven else None
 
 
 def prove_no_selection(proofs: FunctionProofs, site: Site) -> Evidence | None:  # noqa: ARG001 (a fact about the kernel)

@@ -1,4 +1,4 @@
-"""PTX624: threads wait for a flag in global memory, and the flag may not order the data.
+"""PTX624: threads wait for a flag in global memory, and the flag may not order the data; or nothing orders the CTAs.
 
 What it does
     Finds loops that poll a word of global memory, the instructions that write it, and the weak accesses of one buffer
@@ -8,6 +8,10 @@ What it does
     is written in a narrower scope or another size. It is reported if two CTAs, which are executed, certainly access the
     same bytes and nothing may order them, and left open otherwise. If the kernel does not write the flag, every store
     and every read of global memory may be of the data.
+
+    Weak loads of bytes that another CTA of the grid stores are reported without a flag, too, if no release in one CTA
+    and acquire in the other one may order them, and only positions and arguments decide both. The store must depend on
+    the number of the CTA: the kernel is then taken to be launched with several CTAs.
 
 Why it matters
     A spin on a relaxed or volatile flag orders nothing but the flag itself. The data that are read after it may be the
@@ -34,6 +38,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.cta_races import find_cta_races
 from ptxkit.analysis.memory.flag_synchronization import FlagFault, find_flag_faults
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import memory_words, ptx6xx
@@ -43,8 +49,11 @@ from ptxkit.rules.obligation_sites import is_global_access, sites_of
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Checks each poll of global memory."""
-    for fault in find_flag_faults(kernel.explorer):
+    """Checks each poll of global memory, and the accesses of two CTAs that no flag is about."""
+    faults = list(find_flag_faults(kernel.explorer))
+    for store, load in () if any(fault.race for fault in faults) else find_cta_races(kernel.explorer):
+        yield Observation((store, load), 0, True, _grid_finding(store, load))
+    for fault in faults:
         if fault.race is not None:
             yield Observation((fault.step, fault.other), 0, True, _finding(fault))
         else:
@@ -63,6 +72,8 @@ def _reason(fault: FlagFault) -> Message:
             return memory_words.NO_BARRIER_AFTER_POLL()
         case "no-barrier-before-signal":
             return memory_words.NO_BARRIER_BEFORE_FLAG()
+        case "no-signal":
+            return memory_words.NO_FLAG_AFTER_STORE()
         case "scope":
             return memory_words.FLAG_SCOPE_TOO_NARROW(scope=fault.scope)
     return memory_words.FLAG_SIZE_DIFFERS()
@@ -105,12 +116,26 @@ def _finding(fault: FlagFault) -> Finding:
                 before,
             )
             advice = memory_words.BARRIER_BEFORE_FLAG()
+        case "no-signal":
+            return _grid_finding(*fault.race)
         case "weak-poll":
             return _flag_finding(fault, memory_words.POLL_RACE(), memory_words.WRITE_OF_FLAG())
         case _:
             why = memory_words.SCOPE_IS_NARROWER(**scope) if fault.kind == "scope" else memory_words.SIZES_DIFFER()
             return _flag_finding(fault, memory_words.FLAG_RACE(why=why), memory_words.POLL_OF_FLAG())
     return Finding(fault.step, message, labels, advice, properties={"space": "global", **scope}, lacks=(fault.race,))
+
+
+def _grid_finding(store: Step, load: Step) -> Finding:
+    return Finding(
+        primary=load,
+        message=memory_words.NOTHING_ORDERS_CTAS(),
+        labels=((store, memory_words.ACCESS_OF_OTHER_CTA()),),
+        help=memory_words.ORDER_CTAS(),
+        properties={"space": "global", "scope": "gpu"},
+        group_key=store,
+        lacks=((store, load),),
+    )
 
 
 def _flag_finding(fault: FlagFault, message: Message, label: Message) -> Finding:

@@ -47,6 +47,22 @@ _FREE = "free: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r
 _FREED = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r15];"
 
 
+def _inbox_case(name: str, *, early: str = "", late: str = "", undecided: tuple[str, ...] = ()) -> Case:
+    """The first CTA stores into the second one, twice; the second one reads, and frees the memory before or after."""
+    wait = "{0}: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+{1}], %r16; @!%p3 bra {0};"
+    body = f"""{INIT} @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128; @%p1 fence.mbarrier_init.release.cluster;
+mov.u32 %r16, 0; setp.eq.u32 %p4, %r12, 1; {MEET} @%p4 bra send;
+next: {wait.format("full", 0)} {early} xor.b32 %r14, %r4, 16; ld.shared.u32 %r20, [%r14]; {late}
+add.u32 %r16, %r16, 1; setp.lt.u32 %p6, %r16, 2; @%p6 bra next; bra meet;
+send: st.shared::cluster.u32 [%r10], %r1; {ARRIVE}
+{wait.format("freed", 8)} add.u32 %r16, %r16, 1; setp.lt.u32 %p6, %r16, 2; @%p6 bra send;
+meet: {MEET}"""
+    return case(name, body, undecided=undecided)
+
+
+_EMPTIED = ARRIVE.replace("[%r11]", "[%r11+8]")
+
+
 def _reply_case(name: str, *, reply_first: bool) -> Case:
     """Each thread sends two words to the other CTA, which reads each and answers, and reads the answers."""
     send = "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10], %r16, [%r11];"
@@ -436,6 +452,11 @@ JOINT = (
         "wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; //! PTX504 arrive init\n@!%p3 bra wait;",
         bounds=".reqntid 128, 1, 1\n.reqnctapercluster 1, 1, 1",
     ),
+)
+
+INBOXES = (
+    _inbox_case("the memory is freed after the read", late=_EMPTIED),
+    _inbox_case("the memory is freed before the read", early=_EMPTIED, undecided=("PTX621",)),
 )
 
 CASES = (*REFILLED, *TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)

@@ -68,7 +68,63 @@ def _with_functions(name: str, *undecided: str, order: str = "acquire", **parts:
     return replace(_case(name, **parts), before=before, undecided=undecided)
 
 
+_NUMBER = "mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd2, %rd3;"
+_ARRIVE = "red.release.gpu.global.add.u32 [%rd1], 1;"
+_AWAIT_ALL = """mov.u32 %r11, %nctaid.x;
+all: ld.acquire.gpu.global.b32 %r12, [%rd1]; setp.ne.u32 %p4, %r12, %r11; @%p4 bra all;"""
+
+
+def _grid(name: str, between: str, *, after: str = "", word: str = "%rd2", is_race: bool = False) -> Case:
+    """Thread 0 of each CTA stores a word, and reads that of the first CTA."""
+    read = f"ld.global.b32 %r13, [{word}];{' //! PTX624 store' if is_race else ''}"
+    return Case(
+        name,
+        f"""@!%p1 bra end; {_NUMBER}
+st.global.b32 [%rd4], %r1; //= store
+{between}
+{read}
+{after}
+end: nanosleep.u32 0;""",
+    )
+
+
+GRIDS = (
+    _grid("a fence does not order CTAs", _FENCE, is_race=True),
+    _grid("each CTA reads its own word", _FENCE, word="%rd4"),
+    _grid("each CTA reads words that none stores", _FENCE, word="%rd2+-4"),
+    _grid("a barrier of the grid orders the CTAs", f"{_ARRIVE} {_AWAIT_ALL}"),
+    _grid("the barrier of the grid is after the read", "", after=f"{_ARRIVE} {_AWAIT_ALL}", is_race=True),
+    _grid("nothing uses what the CTA acquires", f"{_ARRIVE} ld.acquire.gpu.global.b32 %r12, [%rd1];", is_race=True),
+    _grid("another grid may order the CTAs", _AWAIT_ALL.replace("%r12, [%rd1]", "%r12, [%rd1+64]")),
+    Case(
+        "the number of the CTA does not decide the word",
+        "@!%p1 bra end; mov.u32 %r10, %ctaid.x; st.global.b32 [%rd2], %r10; ld.global.b32 %r13, [%rd2];"
+        " end: nanosleep.u32 0;",
+    ),
+)
+
+_STRONG_READ = "ld.volatile.global.b32 %r13, [%rd4];"
+
 CASES = (
+    *GRIDS,
+    _case("a strong read after an acquire", read=_STRONG_READ),
+    _case(
+        "nothing acquires before a strong read",
+        acquired="",
+        poll=_NAMED_POLL,
+        read=_expect(_STRONG_READ, "store", "poll"),
+    ),
+    replace(
+        _case("no flag follows the store", released="", store="", flag=f"{_FLAG} {_FENCE} {_UNKNOWN} {_STORE}"),
+        undecided=("PTX624",),
+    ),
+    replace(
+        _case(
+            "a compiler moved the weak poll out of its loop",
+            poll="ld.global.b32 %r12, [%rd2]; setp.ne.u32 %p4, %r12, 0; @%p4 bra ready; hang: bra hang;",
+        ),
+        undecided=("PTX624",),
+    ),
     _case("fences release and acquire"),
     _case(
         "volatile accesses and fences", flag="st.volatile.global.b32 [%rd2], 1;", poll="ld.volatile.b32 %r12, [%rd2];"

@@ -87,7 +87,9 @@ atom.acq_rel.gpu.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""
         policy="strict",
     ),
     _case("other bytes are read than are stored", read=_READ.replace("%rd2", "%rd1+4")),
-    _case("the result of the atomic does not determine the reader", last=""),
+    _case(
+        "the result of the atomic does not determine the reader", last="", read=f"{_READ} //! PTX624 store", after=""
+    ),
     replace(_case("data decide which CTA stores", store=_STORE_BY_DATA), undecided=("PTX623",)),
     _case("a fence releases where data decide which CTA stores", _FENCE, store=_STORE_BY_DATA),
     replace(

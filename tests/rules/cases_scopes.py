@@ -76,6 +76,7 @@ CASES = (
 {LOAD} //! PTX506 write arrival wait
 {MEET}""",
         bounds=BOUNDS,
+        undecided=("PTX621",),
     ),
     Case(
         "fences of the cluster around relaxed synchronization order the store",
@@ -117,6 +118,20 @@ CASES = (
         bounds=BOUNDS,
     ),
     Case(
+        "an mbarrier by which the other CTA releases the memory orders no store of this one",
+        f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
+setp.eq.u32 %p4, %r20, 0; @!%p4 bra use;
+{STORE} //= write
+{narrow(ARRIVE)} //= arrival
+{WAIT.replace("wait", "freed", 1).replace("bra wait", "bra freed").replace("[%r5]", "[%r5+8]")}
+bra meet;
+use: {WAIT} //= wait
+{LOAD} //! PTX506 write arrival wait
+{ARRIVE.replace("[%r23]", "[%r23+8]")}
+meet: {MEET}""",
+        bounds=BOUNDS,
+    ),
+    Case(
         "other bytes than those that were stored do not cross",
         f"{SETUP}\n{STORE} {narrow(ARRIVE)}\n{narrow(WAIT)}\n{LOAD.replace('[%r4]', '[%r9]')}\n{MEET}",
         bounds=BOUNDS,
@@ -150,6 +165,7 @@ CASES = (
 {STORE} //! PTX506 read arrival wait
 {MEET}""",
         bounds=BOUNDS,
+        undecided=("PTX621",),
     ),
     Case(
         "memory that was read and is written again after a relaxed arrival is a fault",
@@ -192,11 +208,25 @@ mbarrier.arrive.release.cluster.shared::cta.b64 _, [%r5+8];
     Case(
         "in a cluster of four another CTA may pass on data that it acquired at cluster scope",
         f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
-{STORE} {narrow(ARRIVE)} xor.b32 %r30, %r20, 2; mapa.shared::cluster.u32 %r31, %r5, %r30;
+{STORE} {narrow(ARRIVE)} add.u32 %r30, %r20, 3; and.b32 %r30, %r30, 3;
+mapa.shared::cluster.u32 %r31, %r5, %r30;
 {ARRIVE.replace("[%r23]", "[%r31+8]")}
 {WAIT}
 {WAIT.replace("wait", "more", 1).replace("bra wait", "bra more").replace("[%r5]", "[%r5+8]")}
 {LOAD}
+{MEET}""",
+        bounds=BOUNDS.replace("cluster 2", "cluster 4"),
+    ),
+    Case(
+        "in a cluster of four another CTA that only answers passes nothing on",
+        f"""{SETUP.replace("[%r5], 128;", "[%r5], 128; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 128;")}
+{STORE} //= write
+{narrow(ARRIVE)} //= arrival
+xor.b32 %r30, %r20, 2; mapa.shared::cluster.u32 %r31, %r5, %r30;
+{ARRIVE.replace("[%r23]", "[%r31+8]")}
+{WAIT} //= wait
+{WAIT.replace("wait", "more", 1).replace("bra wait", "bra more").replace("[%r5]", "[%r5+8]")}
+{LOAD} //! PTX506 write arrival wait
 {MEET}""",
         bounds=BOUNDS.replace("cluster 2", "cluster 4"),
     ),

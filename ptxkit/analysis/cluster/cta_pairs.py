@@ -136,9 +136,9 @@ class CtaPair:
         Some thread must arrive after it has observed the access, and release it: a relaxed arrival without a fence
         releases nothing.
         """
-        rounds = count_observed_rounds(self._cta_of(after.thread), after.thread, after.position)
+        rounds = count_observed_rounds(self.cta_of(after.thread), after.thread, after.position)
         return rounds > _count_arrivals_before(before) and any(
-            self._is_released(before, thread, rounds) for thread in self._cta_of(before.thread).threads.values()
+            self._is_released(before, thread, rounds) for thread in self.cta_of(before.thread).threads.values()
         )
 
     def _is_released(self, before: CtaAccess, thread: ThreadView, rounds: int) -> bool:
@@ -146,9 +146,10 @@ class CtaPair:
         releases = thread.release_acquire_points.releases.get(CLUSTER_BARRIER_KEY, [])[:rounds]
         if not releases or thread is before.thread:
             return bool(releases) and releases[-1] > before.position
-        return any(self._cta_of(thread).sync_edges(before.thread, before.position, thread, releases[-1]))
+        return any(self.cta_of(thread).sync_edges(before.thread, before.position, thread, releases[-1]))
 
-    def _cta_of(self, thread: ThreadView) -> ScenarioFacts:
+    def cta_of(self, thread: ThreadView) -> ScenarioFacts:
+        """Returns the one of the two CTAs to which a thread belongs."""
         return self.releaser if self.releaser.threads.get(thread.tid) is thread else self.acquirer
 
     def is_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:

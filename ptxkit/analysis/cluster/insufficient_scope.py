@@ -14,12 +14,14 @@ mbarrier.try_wait".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 
 from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
 from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, RemoteSyncEdge, cta_pairs_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_EDGE_CHECKS
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
@@ -113,10 +115,10 @@ def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
 
 
 def _is_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks: Collection[str]) -> bool | None:
-    """Returns whether some mbarrier orders two CTAs for the whole cluster.
+    """Returns whether some mbarriers may order the second CTA of a pair after the first one.
 
-    This is an mbarrier with sufficient scopes, on which threads wait and at which a thread of another CTA arrives. The
-    result is None where not all uses of mbarriers are known.
+    These are mbarriers with sufficient scopes, at which the first CTA arrives, and on which the second one waits, or
+    CTAs between them. The result is None where not all uses of mbarriers are known.
     """
     if any(not _has_insufficient_scope(handover, lacks) for handover in pair.sync_edges):
         return True
@@ -132,7 +134,10 @@ def _is_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks
     if not all(wide):
         return False
     seen: set[Step] = set()
-    by_effect: dict[type, set[MbarrierLocation]] = {MbarrierArrive: set(), MbarrierWait: set()}
+    ranks: dict[type, dict[MbarrierLocation, set[int]]] = {
+        MbarrierArrive: defaultdict(set),
+        MbarrierWait: defaultdict(set),
+    }
     cluster = kernel.cluster_of(number)
     for facts in cluster:
         known_threads = None if facts.has_unknown_call else facts.all_threads(MbarrierArrive, MbarrierWait)
@@ -144,14 +149,27 @@ def _is_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks
                 if places is None:
                     return None
                 seen.add(event.step)
-                own = isinstance(event.effect, MbarrierWait)
-                by_effect[type(event.effect)].update(p for p in places if own or p[0] != facts.scenario.rank)
+                for place in places:
+                    ranks[type(event.effect)][place].add(facts.scenario.rank)
         if known_threads is None:
             return None
-    if not by_effect[MbarrierArrive].isdisjoint(by_effect[MbarrierWait]):
+    first, last = pair.releaser.scenario.rank, pair.acquirer.scenario.rank
+    if last in _ranks_ordered_after(first, ranks[MbarrierArrive], ranks[MbarrierWait]):
         return True
     is_known = len(cluster) == pair.releaser.scenario.launch.cluster_size and wide[0] | wide[1] <= seen
     return False if is_known else None
+
+
+def _ranks_ordered_after(
+    rank: int, arriving: Mapping[MbarrierLocation, set[int]], waiting: Mapping[MbarrierLocation, set[int]]
+) -> set[int]:
+    """Returns a CTA, and those that wait on an mbarrier at which it or another one of them arrives."""
+    found = Worklist([rank])
+    for each in found:
+        for place, ranks in arriving.items():
+            if each in ranks:
+                found.add(waiting.get(place, ()))
+    return found.seen
 
 
 def _has_sufficient_scope(effect: object, kind: type, lacks: Collection[str]) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 from ptxkit.analysis.cluster.cluster_facts import (
     CLUSTER_BARRIER_KEY,
@@ -34,6 +35,9 @@ from ptxkit.analysis.sync.sync_edges import NEVER
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
 from ptxkit.syntax.constants import WARP_SIZE
+
+#: A CTA, one of its threads, and a position in the trace of the thread.
+CtaPosition: TypeAlias = tuple[ScenarioFacts, ThreadView, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ def find_remote_refills(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[T
                 if (
                     0 < points.observed_phases(key, position) < number
                     and pair_budget.allow((event.step, copy.event.step))
-                    and not departures.may_be_observed(reader, position, copy)
+                    and not departures.may_be_observed(reader, position, (copy.source, copy.issuer, copy.position))
                 ):
                     yield event
 
@@ -184,6 +188,26 @@ class OutgoingSignals:
         self._cache: dict[tuple[ThreadView, int], bool] = {}
 
     @cached_property
+    def _signals(self) -> list[RemoteAccess]:
+        reached = (*self._remote_accesses, *find_multicast_arrivals(self._facts))
+        return [each for each in reached if each.mbarrier is not None]
+
+    @cached_property
+    def _phases(self) -> dict[tuple[ThreadView, int], int]:
+        """The latest phases in which signals may count, by their thread and position.
+
+        Where it is unknown, it is at least that of an earlier signal of the same thread.
+        """
+        found: dict[tuple[ThreadView, int], int] = {}
+        last: dict[tuple[ThreadView, int, int | None], int] = {}
+        for each in sorted(self._signals, key=lambda signal: signal.position):
+            place = each.thread, each.rank, each.mbarrier
+            phase = _latest_phase_of(self._facts, each.thread, each.position) or last.get(place)
+            if phase is not None:
+                found[each.thread, each.position] = last[place] = phase
+        return found
+
+    @cached_property
     def _remote_accesses(self) -> list[RemoteAccess]:
         return list(find_remote_accesses(self._facts))
 
@@ -196,33 +220,31 @@ class OutgoingSignals:
             )
         return known
 
-    def may_be_observed(self, reader: ThreadView, position: int, copy: RemoteCopy) -> bool:
-        """Returns whether a copy may start after its thread has observed that a thread has passed a position.
+    def may_be_observed(self, reader: ThreadView, position: int, place: CtaPosition) -> bool:
+        """Returns whether a thread of another CTA may have observed, at a position, that a thread has passed another.
 
-        Signals of known phases are followed from this CTA to the copying one; whatever is unknown may be one.
+        Signals of known phases are followed from this CTA to the other one; whatever is unknown may be one.
         """
-        source, issuer = copy.source, copy.issuer
+        source, issuer, until = place
         rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
-        if self._signals_unknown_mbarriers or _may_observe_cluster_phase(source, rounds + 1, issuer, copy.position):
+        if self._signals_unknown_mbarriers or _may_observe_cluster_phase(source, rounds + 1, issuer, until):
             return True
         return any(
-            reach.rank != source.scenario.rank or self._may_be_signaled(reach, copy)
-            for reach in (*self._remote_accesses, *find_multicast_arrivals(self._facts))
-            if reach.mbarrier is not None and self._is_possibly_after(reader, position, reach)
+            reach.rank != source.scenario.rank or self._may_be_signaled(reach, place)
+            for reach in self._signals
+            if self._is_possibly_after(reader, position, reach)
         )
 
-    def _may_be_signaled(self, reach: RemoteAccess, copy: RemoteCopy) -> bool:
-        """Returns whether the thread of a copy has observed before it the phase of a signal, in all schedules."""
-        phase = _latest_phase_of(self._facts, reach.thread, reach.position)
+    def _may_be_signaled(self, reach: RemoteAccess, place: CtaPosition) -> bool:
+        """Returns whether a thread has observed before a position the phase of a signal, in all schedules."""
+        phase = self._phases.get((reach.thread, reach.position))
         if phase is None:
             return True
-        source, issuer = copy.source, copy.issuer
+        source, issuer, until = place
         for thread in source.threads.values():
             observed = thread.release_acquire_points.first_acquire(("mbarrier", reach.mbarrier), phase)
             if observed is not None and (
-                observed < copy.position
-                if thread is issuer
-                else any(source.sync_edges(thread, observed, issuer, copy.position))
+                observed < until if thread is issuer else any(source.sync_edges(thread, observed, issuer, until))
             ):
                 return True
         return False
@@ -238,13 +260,19 @@ class OutgoingSignals:
     def _is_possibly_after(self, reader: ThreadView, position: int, reach: RemoteAccess) -> bool:
         """Returns whether a remote access may follow a position of a thread.
 
-        Accesses of the thread's warp at later places in the text may follow, because there are many points at which
-        lanes converge without order.
+        Accesses of the thread's warp may follow that are later in its own trace, or at later places in the text,
+        because there are many points at which lanes converge without order.
         """
         if reach.thread is reader:
             return reach.position > position
         if reach.thread.tid // WARP_SIZE == reader.tid // WARP_SIZE:
             read, event = reader.trace.events[position], reach.event
+            own = self._facts.happens_before.positions_by_execution(
+                self._facts.happens_before.path_of(reader.tid).group
+            )
+            same = own.get((event.step, event.visit))
+            if same is not None:
+                return same >= position
             if event.step.index >= read.step.index or event.visit > read.visit:
                 return True
         return any(self._facts.sync_edges(reader, position, reach.thread, reach.position))

@@ -16,8 +16,12 @@ from functools import cached_property
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.context.warp_paths import WarpPath
+from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
@@ -71,11 +75,14 @@ class _Cta:
                 yield flag
 
     def acquires(self, path: WarpPath, position: int) -> Iterator[_FlagAccess]:
-        """Yields the reads that may acquire for what a path does at a position."""
+        """Yields the reads that may acquire for what a path does at a position.
+
+        A read of which nothing uses the result may have observed any value.
+        """
         for flag in self._flags:
-            if flag.effect.kind != "write" and self._is_ordered(
-                (flag.path, flag.position), (path, position), flag, ACQUIRE_ORDERS
-            ):
+            if flag.effect.kind == "write" or not is_result_used(self.facts.program, flag.step):
+                continue
+            if self._is_ordered((flag.path, flag.position), (path, position), flag, ACQUIRE_ORDERS):
                 yield flag
 
     def follows_only(self, word: tuple[int, int], flag: _FlagAccess) -> bool:
@@ -141,28 +148,31 @@ class GridCtaPair:
         """The number of samples of integer arguments that the execution represents."""
         return self._ctas[0].facts.scenario.sample_count
 
-    def find_race(self, write: Step, other: Step) -> bool | None:
-        """Returns whether a write by one CTA and another access by the other CTA certainly conflict without order.
+    def executes(self, steps: Collection[Step]) -> bool:
+        """Returns whether some CTA executes each of the accesses, at a known address."""
+        return all(any(True for cta in self._ctas for _ in cta.accesses({step}, self._pointers)) for step in steps)
 
-        The result is None where no CTA executes one of the two, or at an unknown address.
+    def find_races(self, wanted: Collection[tuple[Step, Step]]) -> set[tuple[Step, Step]]:
+        """Returns those pairs of a write and another access that certainly conflict without order.
+
+        One of the two CTAs writes, and the other one executes the other access.
         """
-        for step in (write, other):
-            if not any(True for cta in self._ctas for _ in cta.accesses({step}, self._pointers)):
-                return None
-        return any(self._is_race(a, write, b, other) for a, b in (self._ctas, self._ctas[::-1]))
-
-    def _is_race(self, writer: _Cta, write: Step, reader: _Cta, read: Step) -> bool:
-        reads = list(reader.accesses({read}, self._pointers))
-        left = MAX_OVERLAP_PAIRS
-        for one in writer.accesses({write}, self._pointers):
-            for two in reads:
-                if one.identity == two.identity and one.low < two.high and two.low < one.high:
-                    left -= 1
-                    if left < 0:
-                        return False
+        found: set[tuple[Step, Step]] = set()
+        for writer, reader in (self._ctas, self._ctas[::-1]):
+            places: dict[int, IntervalIndex[PointerAccess]] = {}
+            for two in reader.accesses({pair[1] for pair in wanted}, self._pointers):
+                places.setdefault(two.identity, IntervalIndex()).add(two.low, two.high, two)
+            left = dict.fromkeys(wanted, MAX_OVERLAP_PAIRS)
+            for one in writer.accesses({pair[0] for pair in wanted}, self._pointers) if places else ():
+                index = places.get(one.identity)
+                for two in index.overlapping(one.low, one.high) if index is not None else ():
+                    pair = one.step, two.step
+                    if pair in found or not left.get(pair):
+                        continue
+                    left[pair] -= 1
                     if not (self._may_order(writer, one, reader, two) or self._may_order(reader, two, writer, one)):
-                        return True
-        return False
+                        found.add(pair)
+        return found
 
     def _may_order(self, first: _Cta, earlier: PointerAccess, second: _Cta, later: PointerAccess) -> bool:
         acquires = list(second.acquires(later.path, later.position))
@@ -177,7 +187,38 @@ class GridCtaPair:
         return any(second.follows_only(word, acquire) for word in first.words_polled_before(release, self._polls))
 
 
-def cta_pairs(explorer: Explorer, polls: Collection[Step]) -> Iterator[GridCtaPair]:
+class CtaRaceSearch:
+    """The races of two CTAs of a grid, in all scenarios of a kernel. polls: as for `GridCtaPair`."""
+
+    def __init__(self, explorer: Explorer, polls: Collection[Step]) -> None:
+        self._dependence = explorer.program.analysis(Dependence)
+        self._pointers = pointer_parameters(explorer.program)
+        self._pairs = list(_cta_pairs(explorer, polls))
+
+    def find_races(self, wanted: Collection[tuple[Step, Step]]) -> Iterator[tuple[Step, Step]]:
+        """Yields those pairs of a write and another access that certainly race, in the order of the text.
+
+        Where numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
+        """
+        races = [pair.find_races(wanted) for pair in self._pairs]
+        for each in sorted(wanted, key=lambda steps: (steps[1].index, steps[0].index)):
+            shown = [each in found for found in races]
+            if any(shown) and (not any(map(self._depends_on_numbers, each)) or self._is_shown_by_all(each, shown)):
+                yield each
+
+    def _is_shown_by_all(self, steps: tuple[Step, Step], shown: list[bool]) -> bool:
+        known = [(pair, found) for pair, found in zip(self._pairs, shown, strict=True) if pair.executes(steps)]
+        return sum(pair.sample_count for pair, _ in known) > 1 and all(found for _, found in known)
+
+    def _depends_on_numbers(self, step: Step) -> bool:
+        return any(
+            isinstance(effect, Access)
+            and self._dependence.depends_on_numbers(step, step.operand(effect.address), self._pointers)
+            for effect in step.effects
+        )
+
+
+def _cta_pairs(explorer: Explorer, polls: Collection[Step]) -> Iterator[GridCtaPair]:
     """Yields the first two CTAs of the grid in each scenario in which all threads end, and call no unknown code."""
     if explorer.launch.cluster_size > 1 or explorer.program.callees:
         return

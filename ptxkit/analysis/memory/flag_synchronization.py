@@ -22,8 +22,9 @@ from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import guard_registers
 from ptxkit.analysis.limits import MAX_FLAG_CONFLICTS
-from ptxkit.analysis.memory.cta_pair_order import GridCtaPair, cta_pairs
+from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
 from ptxkit.analysis.memory.flag_accesses import find_global_accesses, find_polls, global_accesses, reads_weakly
 from ptxkit.analysis.memory.flag_calls import FlagCalls, StepTest
@@ -31,7 +32,7 @@ from ptxkit.analysis.memory.position_guards import PositionGuards
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import Access, Effect
+from ptxkit.isa.effects import Access, Control, Effect
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.semantics.ordering import (
     ACQUIRE_ORDERS,
@@ -46,8 +47,9 @@ from ptxkit.semantics.ordering import (
 )
 
 FaultKind: TypeAlias = Literal[
-    "weak-poll", "no-acquire", "no-release", "no-barrier-after-poll", "no-barrier-before-signal", "scope", "size"
-]
+    "weak-poll", "no-acquire", "no-release", "no-barrier-after-poll", "no-barrier-before-signal", "no-signal",
+    "scope", "size",
+]  # fmt: skip
 #: The names of scopes by level.
 _SCOPES = {CTA_LEVEL: "cta", CLUSTER_LEVEL: "cluster", GPU_LEVEL: "gpu", SYSTEM_LEVEL: "sys"}
 
@@ -94,11 +96,12 @@ class _FlagSynchronization:
         self._calls = FlagCalls(program)
         self._polls = program.analysis(find_polls)
         self._writes: list[Step] = []
-        self._pairs: list[GridCtaPair] | None = None
+        self._search: CtaRaceSearch | None = None
 
     def find_faults(self) -> Iterator[FlagFault]:
         polls, polling_calls = self._polls, self._calls.entering(find_polls)
-        if not polls and not polling_calls:
+        hoisted = self._reads_before_endless_loops()
+        if not polls and not polling_calls and not hoisted:
             return
         self._words = GridUniformAddresses(self._program)
         self._guards, self._pointers = PositionGuards(self._program), pointer_parameters(self._program)
@@ -106,9 +109,9 @@ class _FlagSynchronization:
         self._writes = [step for step in self._steps if global_accesses(step, "write", "update") and step not in polls]
         strong = [step for step in self._writes if global_accesses(step, "write", "update")[0].order != "weak"]
         stores = [step for step in self._writes if step not in strong]
-        reads = [step for step in self._steps if step not in polls and reads_weakly(step)]
+        reads = [step for step in self._steps if step not in polls and global_accesses(step, "read")]
         signaling = self._calls.entering(_strong_writes)
-        for poll in polls:
+        for poll in (*hoisted, *polls):
             signals = [step for step in self._writes if self._may_be_flag(step, poll)]
             if global_accesses(poll, "read", "update")[0].order == "weak":
                 yield FlagFault("weak-poll", poll, signals[0] if signals else poll)
@@ -120,10 +123,11 @@ class _FlagSynchronization:
             yield from _flag_mismatches(poll, signals, level)
             if is_external:
                 signals = [step for step in strong if global_accesses(step, "write")]
-                data, sent = reads, stores
+                data, sent = list(filter(reads_weakly, reads)), stores
             else:
                 data = [*self._sharing(reads, stores), *self._sharing(stores, reads)]
                 sent = data
+                yield from self._faults_without_signal(poll, {*signals, *signaling}, stores, reads)
             faults = chain(
                 self._faults_after_poll(poll, data, level),
                 *(self._faults_before_signal(signal, sent, level) for signal in (*signals, *signaling)),
@@ -135,25 +139,39 @@ class _FlagSynchronization:
             for signal in (*strong, *signaling):
                 yield from self._faults_before_signal(signal, data, GPU_LEVEL)
 
+    def _reads_before_endless_loops(self) -> list[Step]:
+        """Returns the weak reads that decide whether a thread stays in an empty loop without an exit.
+
+        A compiler may load a flag once, before the loop that polls it, if the read is weak.
+        """
+        found: set[str] = set()
+        for loop in self._flow.loops.loops:
+            steps = [step for node in loop.nodes for step in self._flow.steps_of_block(node)]
+            if not self._flow.loops.exit_edges(loop) and not any(step.effects for step in steps if not _is_jump(step)):
+                before = (
+                    node for node, after in enumerate(self._flow.successors) if not loop.entries.isdisjoint(after)
+                )
+                found.update(name for node in before for name in guard_registers(self._flow.steps_of_block(node)[-1]))
+        deciding = self._dependence.source_registers(found) if found else set()
+        return [step for step in self._steps if reads_weakly(step) and not deciding.isdisjoint(step.result_registers())]
+
     def conflicts_of(self, fault: FlagFault) -> Iterator[tuple[Step, Step]]:
         """Yields the stores and other accesses that may conflict because of a fault."""
         if fault.kind in ("weak-poll", "scope", "size"):
             yield (fault.other, fault.step) if fault.kind == "weak-poll" else (fault.step, fault.other)
             return
-        step = fault.step if fault.kind in ("no-acquire", "no-barrier-after-poll") else fault.other
+        step = fault.step if fault.kind in ("no-acquire", "no-barrier-after-poll", "no-signal") else fault.other
         for other in self._steps:
             if self._may_share(step, other):
-                if step in self._writes and reads_weakly(other):
+                if step in self._writes and global_accesses(other, "read") and _is_weak(step, other):
                     yield step, other
-                elif reads_weakly(step) and other in self._writes:
+                elif global_accesses(step, "read") and other in self._writes and _is_weak(step, other):
                     yield other, step
 
     def is_race(self, explorer: Explorer, write: Step, other: Step) -> bool:
         """Returns whether two accesses certainly conflict without order, in an execution by two CTAs.
 
-        Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses.
-        Where numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
-        """
+        Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses."""
         if self._program is not explorer.program:
             return False
         inputs = ConditionInputs(self._program, explorer.input_independence, self._polls)
@@ -161,17 +179,8 @@ class _FlagSynchronization:
             for access in global_accesses(step, "read", "write", "update"):
                 if inputs.inputs_of(step, step.operand(access.address)).is_data:
                     return False
-        if self._pairs is None:
-            self._pairs = list(cta_pairs(explorer, self._polls))
-        addresses = [
-            (step, step.operand(global_accesses(step, "read", "write", "update")[0].address)) for step in (write, other)
-        ]
-        is_by_size = any(self._dependence.depends_on_numbers(*each, self._pointers) for each in addresses)
-        found = [(pair, pair.find_race(write, other)) for pair in self._pairs]
-        known = [(pair, is_race) for pair, is_race in found if is_race is not None]
-        if not is_by_size:
-            return any(is_race for _, is_race in known)
-        return sum(pair.sample_count for pair, _ in known) > 1 and all(is_race for _, is_race in known)
+        self._search = self._search or CtaRaceSearch(explorer, self._polls)
+        return any(True for _ in self._search.find_races({(write, other)}))
 
     def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""
@@ -211,6 +220,16 @@ class _FlagSynchronization:
         if signal.is_opaque_call:
             return self._calls.is_preceded(signal, _strong_writes, lambda step: _orders(step, RELEASE_ORDERS, level))
         return _orders(signal, RELEASE_ORDERS, level)
+
+    def _faults_without_signal(
+        self, poll: Step, signals: Collection[Step], stores: Collection[Step], reads: Collection[Step]
+    ) -> Iterator[FlagFault]:
+        """Yields the stores of data that follow no poll and from which no path leads to the flag."""
+        data = list(self._find_reachable([poll], set(reads), lambda _: False))
+        after = set(self._find_reachable(self._polls, set(stores), lambda _: False))
+        for store in self._sharing([each for each in stores if each not in after], data):
+            if not any(self._find_reachable([store], signals, lambda _: False)):
+                yield FlagFault("no-signal", store, poll)
 
     def _find_reachable(self, starts: Iterable[Step], goals: Collection[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the goals to which a path leads from a start without a step of some kind; starts are not goals."""
@@ -272,6 +291,17 @@ def _strong_writes(program: Program) -> list[Step]:
     accesses = ((step, global_accesses(step, "write", "update")) for step in program.analysis(find_global_accesses))
     polls = program.analysis(find_polls)
     return [step for step, writes in accesses if writes and writes[0].order != "weak" and step not in polls]
+
+
+def _is_jump(step: Step) -> bool:
+    return all(isinstance(effect, Control) for effect in step.effects)
+
+
+def _is_weak(*steps: Step) -> bool:
+    """Returns whether one of two accesses is weak, so that they race if nothing orders them."""
+    return any(
+        each.order == "weak" and each.coherent for step in steps for each in global_accesses(step, "read", "write")
+    )
 
 
 def _orders(step: Step, orders: frozenset[str], level: int) -> bool:

@@ -32,6 +32,9 @@ FLAG_SCOPE_TOO_NARROW = MessageTemplate(
     FLAG_UNORDERED,
     "whether the poll at line {1} observes this write of the flag, whose scope is narrower than `.{scope}`",
 )
+NO_FLAG_AFTER_STORE = MessageTemplate(
+    FLAG_UNORDERED, "whether anything signals this store: no path leads from it to a write of the flag of line {1}"
+)
 FLAG_SIZE_DIFFERS = MessageTemplate(
     FLAG_UNORDERED,
     "whether the poll at line {1} observes this write of the flag, which is of another size than the read",
@@ -68,6 +71,14 @@ ACQUIRE_AFTER_POLL = MessageTemplate(
 RELEASE_BEFORE_FLAG = MessageTemplate(
     FLAG_UNORDERED,
     "make the write of the flag a release of scope `.{scope}`, or add `fence.acq_rel.{scope};` before it",
+)
+NOTHING_ORDERS_CTAS = MessageTemplate(
+    FLAG_UNORDERED, "reads global memory that another CTA of the grid writes at line {1}: nothing orders the CTAs"
+)
+ORDER_CTAS = MessageTemplate(
+    FLAG_UNORDERED,
+    "order the CTAs: by a release after the write and an acquire before the read, by a barrier of the grid, or by two"
+    " kernels",
 )
 BARRIER_AFTER_POLL = MessageTemplate(FLAG_UNORDERED, "add `bar.sync 0;` after the loop that polls")
 BARRIER_BEFORE_FLAG = MessageTemplate(

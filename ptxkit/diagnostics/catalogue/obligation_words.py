@@ -57,7 +57,7 @@ OWN_CTA = TextTemplate("base: on each path, it is in the shared memory of the ex
 SEPARATE_CTAS = TextTemplate("no instruction of the kernel accesses the shared memory of another CTA")
 MAP_OF_HOST = TextTemplate("base: on each path, it is a parameter or a constant, which no kernel writes")
 NO_FLAG = TextTemplate(
-    "no loop of the kernel ends because of what it loads, so that no thread waits for a flag in memory"
+    "no loop of the kernel ends because of what it loads, and no store may be of a buffer from which it loads"
 )
 NO_SELECTION = TextTemplate("the kernel uses no result of an atomic on global memory, and reads it only weakly")
 NO_CONTRADICTION = TextTemplate("no instruction of the kernel needs another value of an argument")
