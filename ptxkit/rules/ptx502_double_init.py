@@ -7,7 +7,7 @@ What it does
 Why it matters
     Initializing a valid mbarrier is undefined behavior. A late second initialization discards arrivals that were
     already counted. If the lanes of one warp execute it in one instruction, current GPUs write it once; then the
-    finding is a warning.
+    finding is a warning. A block whose size is not declared may be one warp.
 
 Example
     mbarrier.init.shared::cta.b64 [bar], 1;       // by every thread
@@ -46,14 +46,18 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield from _check_scenario(number, facts)
 
 
-def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
     ended: dict[int | None, list[tuple[ThreadView, int]]] = defaultdict(list)
     for thread in facts.threads.values():
         for position, event in thread.positions(MbarrierInvalidate):
             ended[mbarrier_of(event)].append((thread, position))
     for address, makers in find_initializations(facts.threads.values()).items():
         (thread, made, first), *others = makers
-        again = [other for other in others if not _may_end_between(facts, ended[address], (thread, made), other[:2])]
+        twice = [other for other in others if not _may_end_between(facts, ended[address], (thread, made), other[:2])]
+        again = [other for other in twice if _exist_in_any_block(facts, thread, other[0])]
+        if twice and not again:
+            yield OpenObligation(twice[0][2].step, ptx5xx.INITIALIZING_BLOCK_MAY_BE_ONE_WARP(), "block")
+            continue
         finding = None
         if again:
             together = all(_is_simultaneous((thread, first), (other, event)) for other, _, event in again)
@@ -63,6 +67,12 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
         if exact and again and _may_invalidate(facts):
             exact = not facts.may_guess_between(thread, made, *again[0][:2])
         yield Observation(key, number, exact, finding)
+
+
+def _exist_in_any_block(facts: ScenarioFacts, *threads: ThreadView) -> bool:
+    """Returns whether a block of any size that the kernel may support has these threads, or they are one thread."""
+    launch, numbers = facts.scenario.launch, {thread.tid for thread in threads}
+    return launch.is_exact or launch.is_limit or len(numbers) == 1 or max(numbers) < WARP_SIZE
 
 
 def _may_invalidate(facts: ScenarioFacts) -> bool:

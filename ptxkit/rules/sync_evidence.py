@@ -28,6 +28,7 @@ _OBSTACLES = {
     SimulationObstacle.UNEXPLORED: ptx3xx.THREADS_NOT_EXECUTED,
     SimulationObstacle.CLASSES: ptx3xx.TOO_MANY_THREAD_CLASSES,
     SimulationObstacle.EVENTS: ptx3xx.TOO_MANY_SYNC_EVENTS,
+    SimulationObstacle.OTHER_CLUSTER: ptx3xx.CLUSTER_TOO_SMALL,
     SimulationObstacle.UNKNOWN: ptx3xx.SYNC_OPERAND_NOT_KNOWN,
 }
 
@@ -105,7 +106,8 @@ def _wrong_with_whole_tiles(
 def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObligation]:
     """Yields one question at the first instruction with effects of a kind that no scenario with a schedule executes.
 
-    The rules about phases and barriers report nothing for it.
+    The rules about phases and barriers report nothing for it. A kernel that does not declare the size of its cluster
+    may need more CTAs than were executed.
     """
     simulated: set[Step] = set()
     left: dict[Step, SimulationObstacle] = {}
@@ -118,7 +120,10 @@ def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObliga
         else:
             left.update(dict.fromkeys(steps - left.keys(), obstacle))
     for step in sorted(left.keys() - simulated, key=lambda step: step.start)[:1]:
-        yield OpenObligation(step, ptx3xx.NO_SCHEDULE(cause=_OBSTACLES[left[step]]()))
+        if left[step] is SimulationObstacle.OTHER_CLUSTER and has_unknown_cluster_size(kernel):
+            yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
+        else:
+            yield OpenObligation(step, ptx3xx.NO_SCHEDULE(cause=_OBSTACLES[left[step]]()))
 
 
 def format_cta(facts: ScenarioFacts, rank: int) -> Message | str:

@@ -114,6 +114,18 @@ INITIALIZED_TWICE = (
 @%p3 mbarrier.init.shared::cta.b64 [%r5], 1; //! PTX502""",
     ),
     Case(
+        "all threads initialize one object, and the block may be one warp",
+        "mbarrier.init.shared::cta.b64 [%r5], 1; //? PTX502",
+        bounds="",
+    ),
+    Case(
+        "a thread of a second warp, which the block may not have, initializes the object again",
+        """and.b32 %r10, %r1, 31; setp.eq.u32 %p3, %r10, 0;
+@%p3 mbarrier.init.shared::cta.b64 [%r5], 1;""",
+        bounds="",
+        undecided=("PTX502",),
+    ),
+    Case(
         "two threads initialize an object each",
         "setp.lt.u32 %p3, %r1, 2; shl.b32 %r10, %r1, 3; add.u32 %r10, %r10, %r5;\n"
         "@%p3 mbarrier.init.shared::cta.b64 [%r10], 1;",

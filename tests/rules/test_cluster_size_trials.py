@@ -124,6 +124,23 @@ def test_a_kernel_for_two_ctas_remains_a_question_that_states_which_sizes_are_wr
     assert not any("wrong if it is 1 or 2" in item.reason for item in verdict.undecided)
 
 
+def test_a_signal_to_a_cta_that_a_cluster_of_one_does_not_have_is_decided_with_two() -> None:
+    """Each CTA arrives at the mbarrier of the other one, and expects the bytes at its own."""
+    verdict = lint(
+        replace_once(
+            (EXPECT, EXPECT.replace("arrive.expect_tx", "expect_tx.relaxed.cta").replace(" _,", "")),
+            (
+                "  barrier.cluster.wait.aligned;\n  @%p1 bra WAITING;\n",
+                "  barrier.cluster.wait.aligned;\n  @%p1 bra WAITING;\n  mov.u32 %r4, %cluster_ctarank;\n"
+                "  xor.b32 %r4, %r4, 1;\n" + FROM_BOTH.replace("%r2, 0;", "%r2, %r4;"),
+            ),
+        )
+    )
+    assert verdict.diagnostics == ()
+    found = [item for item in verdict.undecided if item.code == "PTX504"]
+    assert [item.conditions for item in found] == [(ClusterLimits(possible=(2,)),)]
+
+
 def test_a_declared_size_is_not_tried() -> None:
     verdict = lint(
         replace_once((".reqntid 128\n", ".reqntid 128\n.explicitcluster\n.reqnctapercluster 2\n"), (EXPECT, ""))

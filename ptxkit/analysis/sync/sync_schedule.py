@@ -71,8 +71,9 @@ class ScheduleResult:
     exact_events: the number of events that were simulated exactly; None if all were.
 
     is_approximate: whether something could not be simulated exactly, such as an unknown parity or address. is_misused:
-    whether another rule reports the reason, such as an mbarrier that is used before it is initialized. is_complete:
-    whether the simulation reached its end.
+    whether another rule reports the reason, such as an mbarrier that is used before it is initialized. leaves_cluster:
+    whether an operation names an mbarrier of a CTA that the cluster does not have. is_complete: whether the simulation
+    reached its end.
     """
 
     phases: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -88,6 +89,7 @@ class ScheduleResult:
     exact_events: int | None = None
     is_approximate: bool = False
     is_misused: bool = False
+    leaves_cluster: bool = False
     is_complete: bool = True
 
     @property
@@ -191,8 +193,10 @@ class _ScheduleSimulator:
             return True
         own = self.thread_classes[actor].rank
         places = locations_of(own, event)
-        if places is None or any(rank >= self.cluster_size for rank, _ in places):
+        is_outside = places is not None and any(rank >= self.cluster_size for rank, _ in places)
+        if places is None or is_outside:
             self.result.is_approximate = True
+            self.result.leaves_cluster |= is_outside
             return True
         if isinstance(effect, MbarrierInit):
             self.mbarriers.initialize(

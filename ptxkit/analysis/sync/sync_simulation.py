@@ -30,6 +30,7 @@ class SimulationObstacle(Enum):
     UNEXPLORED = auto()
     CLASSES = auto()
     EVENTS = auto()
+    OTHER_CLUSTER = auto()
     UNKNOWN = auto()
 
 
@@ -154,6 +155,8 @@ class SyncSimulation:
         tried = [self._simulate(first) for first in self._priority_classes]
         if any(each.is_misused for each in tried):
             return None
+        if any(each.leaves_cluster for each in tried):
+            return SimulationObstacle.OTHER_CLUSTER
         return SimulationObstacle.UNKNOWN if all(each.is_complete for each in tried) else SimulationObstacle.EVENTS
 
     @cached_property

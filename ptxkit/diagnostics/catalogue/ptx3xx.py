@@ -19,6 +19,7 @@ CORRECT_FOR_CLUSTER_SIZES = MessageTemplate(NOT_REACHED, "cluster size unknown; 
 BLOCK_SIZE_NOT_KNOWN = MessageTemplate(NOT_REACHED, "block size unknown; the kernel is correct for some sizes")
 NO_SCHEDULE = MessageTemplate(NOT_REACHED, "the synchronization of the threads cannot be simulated: {cause}")
 CLUSTER_TOO_LARGE = MessageTemplate(NOT_REACHED, "the cluster has too many CTAs")
+CLUSTER_TOO_SMALL = MessageTemplate(NOT_REACHED, "the cluster does not have all CTAs that the kernel signals")
 THREADS_NOT_EXECUTED = MessageTemplate(NOT_REACHED, "some threads are not executed to their ends")
 TOO_MANY_THREAD_CLASSES = MessageTemplate(NOT_REACHED, "too many threads synchronize differently")
 TOO_MANY_SYNC_EVENTS = MessageTemplate(NOT_REACHED, "the threads synchronize too often")

@@ -52,6 +52,9 @@ LIVE_MBARRIER_INITIALIZED = MessageTemplate(MBARRIER_DOUBLE_INIT, "{barrier} is 
 LIVE_MBARRIER_OVERWRITTEN = MessageTemplate(
     MBARRIER_DOUBLE_INIT, "`{action}` overwrites {barrier}, which is valid: only mbarrier operations may access it"
 )
+INITIALIZING_BLOCK_MAY_BE_ONE_WARP = MessageTemplate(
+    MBARRIER_DOUBLE_INIT, "block size unknown; the block may be one warp"
+)
 SEVERAL_THREADS_INITIALIZE = MessageTemplate(MBARRIER_DOUBLE_INIT, "several threads initialize this mbarrier")
 INITIALIZE_IN_ONE_THREAD_ONLY = MessageTemplate(
     MBARRIER_DOUBLE_INIT, "initialize it in one thread only, and let a barrier follow"
