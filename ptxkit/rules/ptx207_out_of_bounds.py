@@ -39,6 +39,7 @@ from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.forms import Match
 from ptxkit.rules.address_proofs import prove_bounds
+from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import either, is_mbarrier_operation, is_memory_access, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -70,6 +71,22 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     steps = map(_step_of, observe_operand_violations(kernel, depends_on_block, finding))
     for step in dict.fromkeys(steps).keys() - set(map(_step_of, known)):
         yield OpenObligation(step, ptx2xx.LAST_THREADS_MAY_NOT_EXIST(), "block")
+    for step in dict.fromkeys(_indexed_by_data(kernel)).keys() - set(map(_step_of, known)):
+        yield OpenObligation(step, ptx2xx.DATA_MAY_LEAVE_VARIABLE())
+
+
+def _indexed_by_data(kernel: KernelFacts) -> Iterator[Step]:
+    """Yields the accesses of a variable at an offset that loaded data decide, and that may be outside the variable."""
+    program, dependence = kernel.program, kernel.explorer.input_independence.dependence
+    proofs = FunctionProofs(program)
+    for site in sites_of(is_memory_access)(program):
+        leaves = (
+            dependence.sources_of(site.step, site.step.operand(site.subject)) if program.contains(site.step) else ()
+        )
+        variables = [site.step.scope.variable(leaf.name) for leaf in leaves if leaf.kind == "variable"]
+        is_bounded = any(each is not None and each.fixed_size is not None for each in variables)
+        if is_bounded and any(leaf.kind == "memory" for leaf in leaves) and prove_bounds(proofs, site) is None:
+            yield site.step
 
 
 def _step_of(observed: Observation | OpenObligation) -> Step:
@@ -118,7 +135,7 @@ def _base_variable(certainty: InputIndependence, misfit: OperandViolation, match
     ):
         return None
     is_later = certainty.depends_on_iterations(step, operand) and not misfit.is_certain
-    if is_later and not certainty.is_input_independent(step, None):
+    if is_later and certainty.may_input_decide_iterations(step, operand):
         return None
     spaces = {space.partition("::")[0] for role, space, _ in accessed_ranges(match) if role == misfit.role}
     sources = certainty.dependence.sources_of(step, operand)

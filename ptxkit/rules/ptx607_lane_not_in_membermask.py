@@ -50,9 +50,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         in_every_launch = misfit.is_in_every_launch and certainty.is_input_independent(step, mask)
         if by_block:
             return not in_every_launch and certainty.is_input_independent(step, mask, given_block=True)
-        if in_every_launch or not certainty.depends_on_data(step, mask):
-            return in_every_launch
-        return None
+        if in_every_launch or certainty.depends_on_data(step, mask):
+            return in_every_launch or None
+        is_fixed = misfit.is_in_every_launch and certainty.has_fixed_value(step, mask)
+        return is_fixed and not certainty.may_argument_select_threads(step)
 
     yield from observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=False), _finding)
     for observed in observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=True), _finding):

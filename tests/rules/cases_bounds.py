@@ -13,6 +13,25 @@ _RETURNS = """.func (.param .b32 result) same(.param .b32 number)
 
 CASES = (
     Case(
+        "data decide an offset inside the variable",
+        "ld.global.u32 %r10, [%rd1]; and.b32 %r10, %r10, 0x1ffc; add.u32 %r11, %r2, %r10; ld.shared.u32 %r12, [%r11];",
+    ),
+    Case(
+        "data decide an offset that may be outside the variable",
+        "ld.global.u32 %r10, [%rd1]; and.b32 %r10, %r10, 0x3ffc; add.u32 %r11, %r2, %r10; ld.shared.u32 %r12, [%r11];",
+        undecided=("PTX207",),
+    ),
+    Case(
+        "an argument decides how often a loop of known length leaves the variable",
+        """mov.u32 %r10, 0;
+next: setp.ge.u32 %p3, %r10, %r6; @%p3 bra end; mov.u32 %r11, %r2; mov.u32 %r12, 0;
+row: ld.shared.u32 %r13, [%r11]; add.u32 %r11, %r11, 4096; add.u32 %r12, %r12, 1;
+setp.le.u32 %p4, %r12, 2; @%p4 bra row;
+add.u32 %r10, %r10, 1; bra next;
+end:""",
+        undecided=("PTX207",),
+    ),
+    Case(
         "the last word of a variable is within it",
         "ld.shared.u32 %r10, [tile+8188]; ld.shared.u32 %r11, [%r2+8188];",
     ),

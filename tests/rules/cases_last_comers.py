@@ -68,6 +68,15 @@ atom.acq_rel.gpu.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""
         undecided=("PTX623",),
     ),
     _case("a release of another word before the count may order", "red.release.gpu.global.add.u32 [%rd1+64], 1;"),
+    replace(
+        _case(
+            "the atomic releases itself, and nothing acquires",
+            after="",
+            count=_COUNT.replace("atom", "atom.release.gpu"),
+        ),
+        undecided=("PTX623",),
+    ),
+    _case("a fence acquires after an atomic that releases", count=_COUNT.replace("atom", "atom.release.gpu")),
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
     _case("the atomic only acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
     _case("older fences release, too", "membar.gl;", "membar.gl;"),

@@ -35,6 +35,13 @@ end:""",
         "setp.ge.u32 %p3, %r1, %r6; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
     ),
     Case(
+        "an argument decides how often all threads execute it",
+        """mov.u32 %r10, 0;
+next: setp.ge.u32 %p3, %r10, %r6; @%p3 bra end; elect.sync _|%p4, 0xffff; //! PTX607
+add.u32 %r10, %r10, 1; bra next;
+end:""",
+    ),
+    Case(
         "data decide which threads execute it",
         "ld.global.u32 %r10, [%rd1]; setp.ge.u32 %p3, %r10, 3; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
         undecided=("PTX607",),

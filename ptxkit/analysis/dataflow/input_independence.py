@@ -14,7 +14,7 @@ from functools import cached_property
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.step_registers import guard_registers, named_registers
+from ptxkit.analysis.ir.step_registers import guard_registers, named_registers, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
@@ -103,10 +103,39 @@ class InputIndependence:
             for leaf in self.dependence_sources(step, operand)
         )
 
+    def may_argument_select_threads(self, step: Step) -> bool:
+        """Returns whether a condition of a step depends on an argument and on the position of the thread."""
+        for deciding, _ in self.deciding_operands(step, set()):
+            registers = self.dependence.source_registers(guard_registers(deciding))
+            leaves = [leaf for name in registers for leaf in self.dependence.direct_dependences(name)[1]]
+            by_position = any(leaf.kind == "special" and leaf.name.startswith(_THREAD_POSITION) for leaf in leaves)
+            if by_position and any(leaf.kind == "parameter" for leaf in leaves):
+                return True
+        return False
+
     def depends_on_iterations(self, step: Step, operand: Operand | None) -> bool:
         """Returns whether a register that decides an operand is computed in a loop from its own earlier value."""
         first, _ = self.dependence.operand_dependences(step, operand)
         return any(map(self._is_carried, self.dependence.source_registers(first)))
+
+    def may_input_decide_iterations(self, step: Step, operand: Operand | None) -> bool:
+        """Returns whether data or arguments may end a loop that computes an operand from its own earlier value."""
+        first, _ = self.dependence.operand_dependences(step, operand)
+        carried = filter(self._is_carried, self.dependence.source_registers(first))
+        assigned = {
+            each
+            for register in carried
+            for each in self.program.definitions.get(register, ())
+            if register in self.dependence.source_registers(read_registers(each))
+        }
+        loops = {loop for each in assigned if (loop := self.cfg.loop_of(each)) is not None}
+        ends = {self.cfg.steps_of_block(inner)[-1] for loop in loops for inner, _ in self.cfg.loops.exit_edges(loop)}
+        registers = self.dependence.source_registers(name for end in ends for name in guard_registers(end))
+        leaves = (leaf for name in registers for leaf in self.dependence.direct_dependences(name)[1])
+        return not all(
+            leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(self._fixed_registers))
+            for leaf in leaves
+        )
 
     def _is_carried(self, register: str) -> bool:
         inputs, _ = self.dependence.direct_dependences(register)

@@ -86,7 +86,7 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | Undeci
     if explorer.launch.cluster_size > 1 or program.callees or not reads_cta_position(program):
         return
     copies: dict[object, list[Step]] = defaultdict(list)
-    for step in filter(_is_returning_relaxed_atomic, program.own_effectful_steps):
+    for step in filter(_is_selecting_atomic, program.own_effectful_steps):
         copies[step.linear.instruction.opcode, step.linear.instruction.operands].append(step)
     for atomics in copies.values():
         yield from _find_reads_after(explorer, atomics)
@@ -145,7 +145,7 @@ def find_unfollowed_atomic(program: Program) -> Step | None:
     The kernel, or a function that it calls, stores to global memory and reads from it, and nothing else orders CTAs.
     """
     steps = program.effectful_steps
-    atomics = [step for step in steps if _is_returning_relaxed_atomic(step) and is_result_used(program, step)]
+    atomics = [step for step in steps if _is_selecting_atomic(step) and is_result_used(program, step)]
     if len(atomics) != 1 or not program.callees or not reads_cta_position(program):
         return None
     (atomic,) = atomics
@@ -228,8 +228,12 @@ class _FencedPaths:
         if not self._leads(store, self._atomic) or not self._leads(self._atomic, read):
             return False
         is_sole = self._leads(self._atomic, read, self._ordering)
-        unreleased = is_sole and self._leads(store, self._atomic, self._releases)
-        return unreleased or not (_acquires(self._atomic) or not self._leads(self._atomic, read, self._acquires))
+        unreleased = (
+            is_sole and not _has_order(self._atomic, "release") and self._leads(store, self._atomic, self._releases)
+        )
+        return unreleased or not (
+            _has_order(self._atomic, "acquire") or not self._leads(self._atomic, read, self._acquires)
+        )
 
     def _leads(self, first: Step, last: Step, but: Collection[Step] = ()) -> bool:
         """Returns whether a path leads from one step to another and passes none of some steps."""
@@ -252,7 +256,7 @@ class _ScenarioAccesses:
         )
         atomics = pointer_accesses(facts, self._happens_before, {atomic})
         self._atomics = [(each.path, each.position) for each in atomics]
-        self._acquires = _acquires(atomic)
+        self._acquires, self._releases = _has_order(atomic, "acquire"), _has_order(atomic, "release")
         self._stores = list(pointer_accesses(facts, self._happens_before, stores))
         self._reads = list(pointer_accesses(facts, self._happens_before, reads))
         self._fences = [
@@ -278,7 +282,7 @@ class _ScenarioAccesses:
     ) -> Iterator[LastBlockRead]:
         if not self._may_precede(store.path, store.position, path, at):
             return
-        released = self._is_fenced((store.path, store.position), (path, at), RELEASE_ORDERS)
+        released = self._releases or self._is_fenced((store.path, store.position), (path, at), RELEASE_ORDERS)
         acquired = self._acquires or self._is_fenced((path, at), (read.path, read.position), ACQUIRE_ORDERS)
         if not released or not acquired:
             atomic = path.group.events[at].step
@@ -311,8 +315,8 @@ def _weak_accesses(step: Step, kind: str) -> Iterator[Operand | None]:
             yield step.operand(effect.address)
 
 
-def _acquires(atomic: Step) -> bool:
-    return any(isinstance(effect, Access) and effect.order == "acquire" for effect in atomic.effects)
+def _has_order(atomic: Step, order: str) -> bool:
+    return any(isinstance(effect, Access) and effect.order == order for effect in atomic.effects)
 
 
 def _is_weak_global_access(effect: Effect) -> bool:
@@ -323,13 +327,13 @@ def _is_weak_global_access(effect: Effect) -> bool:
     return is_now and (effect.kind == "read" or (effect.kind, effect.order) == ("write", "weak"))
 
 
-def _is_returning_relaxed_atomic(step: Step) -> bool:
-    """Returns whether a step is an atomic that returns a result, releases nothing, and has a scope beyond the CTA."""
+def _is_selecting_atomic(step: Step) -> bool:
+    """Returns whether a step is an atomic with a result that orders in one direction, if any, beyond the CTA."""
     return any(
         isinstance(effect, Access)
         and (effect.kind, effect.proxy) == ("update", "generic")
         and effect.space in ("global", "generic")
-        and effect.order in ("relaxed", "acquire")
+        and effect.order in ("relaxed", "acquire", "release")
         and effect.scope in ("gpu", "sys")
         and step.match is not None
         and bool(step.match.results)

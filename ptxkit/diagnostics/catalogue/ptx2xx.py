@@ -178,6 +178,9 @@ AT_END = MessageTemplate(OUT_OF_BOUNDS, "at the end of")
 BEGINS_PAST_END = MessageTemplate(OUT_OF_BOUNDS, "begins {place} {variable}, which has {size}")
 RUNS_PAST_END = MessageTemplate(OUT_OF_BOUNDS, "runs {distance} past the end of {variable}, which has {size}")
 ACCESS_OUTSIDE_VARIABLE = MessageTemplate(OUT_OF_BOUNDS, "uses {size} from byte {start} on: {reason}")
+DATA_MAY_LEAVE_VARIABLE = MessageTemplate(
+    OUT_OF_BOUNDS, "whether the access is inside the variable: loaded data decide the offset"
+)
 LAST_THREADS_MAY_NOT_EXIST = MessageTemplate(
     OUT_OF_BOUNDS, "block size unknown; whether a thread leaves the variable depends on it"
 )

@@ -14,6 +14,7 @@ import numpy
 from ptxkit.emulator.core.findings import UnsupportedError
 from ptxkit.emulator.state.byte_transfers import NO_OFFSET, PIECE_BYTES
 from ptxkit.emulator.state.tensor_maps import TensorMapFields
+from ptxkit.semantics.value_ops import to_signed
 
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
 
@@ -68,7 +69,7 @@ def _byte_strides(layout: TensorMapFields) -> tuple[int, ...]:
 def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
     """Returns the addresses of all combinations of coordinates, the innermost dimension fastest."""
     rank = layout.rank
-    address = numpy.full((1,) * rank, layout.address, numpy.int64)
+    address = numpy.full((1,) * rank, to_signed(layout.address, 64), numpy.int64)
     inside = numpy.ones((1,) * rank, bool)
     for at, (axis, extent, stride) in enumerate(zip(axes, layout.extents, _byte_strides(layout), strict=True)):
         shaped = axis.reshape([-1 if each == rank - 1 - at else 1 for each in range(rank)])
@@ -107,7 +108,7 @@ def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offse
             at[inner] += 1
     pixels = numpy.array(found, numpy.int64)
     channels = coordinates[0] + numpy.arange(layout.channels, dtype=numpy.int64)
-    address = layout.address + pixels @ numpy.array(layout.strides, numpy.int64)
+    address = to_signed(layout.address, 64) + pixels @ numpy.array(layout.strides, numpy.int64)
     inside: Any = ((pixels >= 0) & (pixels < numpy.array(layout.extents[1:]))).all(axis=1)
     there = inside[:, None] & (channels >= 0) & (channels < layout.extents[0])
     return numpy.where(there, address[:, None] + channels * layout.element_size, NO_OFFSET).ravel()

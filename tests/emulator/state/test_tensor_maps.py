@@ -7,6 +7,7 @@ import pytest
 
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
 from ptxkit.emulator.state.tensor_maps import decode_map, replace_map_field
+from ptxkit.emulator.state.tensor_tiles import element_addresses
 from ptxkit.tensormap_limits import MAP_BYTES
 
 FIELDS = (
@@ -52,3 +53,10 @@ def test_the_rules_of_the_encoder_hold_for_replaced_fields_too(options: dict[str
         TensorMapArgument.tiled(numpy.zeros((128, 64), numpy.float32), **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
     TensorMapArgument.tiled(numpy.zeros((128, 64), numpy.float32), box=(32, 8), swizzle=128)
+
+
+def test_a_replaced_address_may_have_the_highest_bit() -> None:
+    octets = TensorMapArgument.tiled(numpy.zeros((512, 256), numpy.float16), box=(64, 128)).encode_at(0x7000_0000_0100)
+    layout = decode_map(replace_map_field(octets, "global_address", 0, 0xBDB8_0000_0000_0100))
+    assert layout is not None
+    assert element_addresses(layout, "tile", (0, 0), ()).astype(numpy.uint64)[1] == 0xBDB8_0000_0000_0102
