@@ -76,7 +76,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
 
 def _indexed_by_data(kernel: KernelFacts) -> Iterator[Step]:
-    """Yields the accesses of a variable at an offset that loaded data decide, and that may be outside the variable."""
+    """Yields the accesses of a variable at an offset that loaded data decide, and that may be outside the variable.
+
+    Variables in local memory are left out: only their own thread uses them, and library functions index tables there
+    by data, such as the digits of 2/pi.
+    """
     program, dependence = kernel.program, kernel.explorer.input_independence.dependence
     proofs = FunctionProofs(program)
     for site in sites_of(is_memory_access)(program):
@@ -84,7 +88,7 @@ def _indexed_by_data(kernel: KernelFacts) -> Iterator[Step]:
             dependence.sources_of(site.step, site.step.operand(site.subject)) if program.contains(site.step) else ()
         )
         variables = [site.step.scope.variable(leaf.name) for leaf in leaves if leaf.kind == "variable"]
-        is_bounded = any(each is not None and each.fixed_size is not None for each in variables)
+        is_bounded = any(v is not None and v.fixed_size is not None and v.space != "local" for v in variables)
         if is_bounded and any(leaf.kind == "memory" for leaf in leaves) and prove_bounds(proofs, site) is None:
             yield site.step
 
