@@ -3,7 +3,8 @@
 A violation at all sizes is a warning: a launch of another size may be correct, so it is not proven. So is a violation
 at all sizes above some small one, if the kernel has branches for the threads that only larger blocks have. A question
 that is decided as correct at one size, at which no rule finds a violation, holds on the condition that the block has
-that size.
+that size. Where the barriers of a kernel count its threads, a violation at each size that has as many is a warning,
+too: smaller and larger blocks are wrong for another reason.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ptxkit.analysis.abstract_interpretation.block_size_guards import (
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS, count_thread_axes
+from ptxkit.analysis.symexec.explorer import names_thread_counts
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig, declared_extents
@@ -37,6 +39,9 @@ COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 LARGEST_SMALL_BLOCK = 128
 """The largest number of threads with which a kernel may be correct that is wrong with all larger numbers."""
 MIN_LARGER_SIZES = 2
+
+MAX_HOLDING_SIZES = 3
+"""The number of sizes with which barriers count the threads that use them, and at which a violation is looked for."""
 
 SMALL_BLOCKS = ((16, 8),)
 """Blocks of two dimensions with which a kernel may be correct that is not with the usual ones."""
@@ -80,7 +85,9 @@ class BlockSizeTrials:
         correct = [each for each in tried if _finds_nothing_new(each[1], judge)]
         if correct and (count_thread_axes(kernel.program) == 1 or _has_guessed_rows(kernel)):
             launch, _ = min(correct, key=lambda each: not places.isdisjoint(_open_places(each[1])))
-            self._add_conditions(judge, kernel, launch, rules, sizes_with_violation(wrong))
+            correct = correct if self._add_conditions(judge, kernel, launch, rules, sizes_with_violation(wrong)) else []
+        if not correct:
+            self._add_violations_where_counts_hold(judge, kernel, rules)
         open_ = set[CodeSpan]().union(*(_open_places(builder) for _, builder in tried))
         judge.undecided = [
             replace(item, missing="") if (item.code, item.span) in open_ and not item.conditions else item
@@ -129,6 +136,44 @@ class BlockSizeTrials:
             warning = replace(item, severity=Severity.WARNING, notes=(*item.notes, note))
             yield place, as_warning.setdefault(id(item), warning)
 
+    def _add_violations_where_counts_hold(
+        self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]
+    ) -> None:
+        """Adds warnings about what is wrong at the first size with which barriers count the threads that use them.
+
+        Nothing is added if smaller and larger blocks do not violate a count, or a size has neither violation.
+        """
+        holding: list[LaunchConfig] = []
+        failing: list[int] = []
+        for launch in _candidate_launches(kernel, ()) if names_thread_counts(kernel.program) else ():
+            trial = self._check_at_size(kernel.program.function, launch, [r for r in rules if r.compares_all_threads])
+            if trial is None or len(holding) > MAX_HOLDING_SIZES:
+                return
+            if trial.is_launchable and _errors_of(trial):
+                failing.append(launch.threads)
+            elif trial.is_launchable:
+                holding.append(launch)
+        sizes = [launch.threads for launch in holding]
+        if (
+            not sizes
+            or not any(each < min(sizes) for each in failing)
+            or not any(each > max(sizes) for each in failing)
+        ):
+            return
+        chosen = [rule for rule in rules if not rule.on_request]
+        found: dict[CodeSpan, Diagnostic] = {}
+        for launch in reversed(holding):
+            trial = self._check_at_size(kernel.program.function, launch, chosen)
+            found = {} if trial is None else _errors_of(trial)
+            if not found.keys() - judge.diagnostic_by_span.keys():
+                return
+        note = notes.COUNTED_BLOCK_SIZE(threads=sizes[0])
+        new = {id(item): item for place, item in found.items() if place not in judge.diagnostic_by_span}
+        judge.diagnostics.extend(
+            replace(item, severity=Severity.WARNING, notes=(*item.notes, note)) for item in new.values()
+        )
+        judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in found]
+
     def _is_written_for_larger(self, kernel: KernelFacts, limit: LaunchConfig, larger: Sequence[SizeResult]) -> bool:
         """Returns whether the kernel has branches for the threads that blocks above a limit have."""
         if len(larger) < MIN_LARGER_SIZES or limit.threads > LARGEST_SMALL_BLOCK:
@@ -151,8 +196,8 @@ class BlockSizeTrials:
         launch: LaunchConfig,
         rules: Sequence[Rule],
         violation: tuple[tuple[LaunchShape, ...], str],
-    ) -> None:
-        """Adds the condition of a size to the questions that it decides, if no rule finds anything else there.
+    ) -> bool:
+        """Adds the condition of a size to the questions that it decides, and returns whether no rule finds more.
 
         It decides all that it does not leave open, also what the first analysis did not reach. Only questions about
         code that is not known, or that is called, are not asked again.
@@ -162,7 +207,7 @@ class BlockSizeTrials:
         decides_all = not kernel.program.callees and not find_unmodeled_code(kernel.explorer)
         trial = self._check_at_size(kernel.program.function, launch, [rule for rule in rules if not rule.on_request])
         if trial is None or not _finds_nothing_new(trial.builder, judge):
-            return
+            return False
         holds = (_limits(launch.block, *violation),)
         open_ = {(item.code, item.span): item for item in trial.builder.undecided}
         decided: list[Undecided] = []
@@ -173,6 +218,7 @@ class BlockSizeTrials:
             else:
                 decided.append(replace(item, conditions=holds) if left is None else join_open([item, left], holds))
         judge.undecided = [*decided, *(join_open([item], holds) for item in open_.values())]
+        return True
 
     def trials(
         self, kernel: KernelFacts, rules: Sequence[Rule], preferred: Sequence[int] = ()
@@ -250,6 +296,11 @@ def _launches_to_try(kernel: KernelFacts) -> Iterator[LaunchConfig]:
 def _has_guessed_rows(kernel: KernelFacts) -> bool:
     """Returns whether the analyzed block has several rows that no directive declares."""
     return kernel.explorer.launch.block != declared_extents(kernel.program)
+
+
+def _errors_of(trial: SizeTrial) -> dict[CodeSpan, Diagnostic]:
+    found = trial.builder.diagnostic_by_span.items()
+    return {place: item for place, item in found if item.severity is Severity.ERROR}
 
 
 def _open_places(builder: VerdictBuilder) -> set[CodeSpan]:

@@ -60,6 +60,52 @@ def test_a_kernel_that_is_correct_at_some_size_is_clean_if_the_block_has_that_si
     assert {item.code for item in lint(without_size(name, ".reqntid 64")).diagnostics} == {code}
 
 
+COUNTED = """.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry kernel()
+{
+  .shared .align 8 .b64 full;
+  .shared .align 4 .b8 tile[8192];
+  .reg .pred %p<3>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<2>;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, full;
+  mov.u32 %r3, tile;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra READY;
+  mbarrier.init.shared::cta.b64 [%r2], 64;
+READY:
+  bar.sync 0;
+  shl.b32 %r4, %r1, 2;
+  add.u32 %r5, %r3, %r4;
+  xor.b32 %r6, %r4, 128;
+  add.u32 %r6, %r3, %r6;
+  st.shared.u32 [%r5], %r1;
+  mbarrier.arrive.shared::cta.b64 %rd1, [%r2];
+WAIT:
+  mbarrier.test_wait.shared::cta.b64 %p2, [%r2], %rd1;
+  @!%p2 bra WAIT;
+  ld.shared.u32 %r7, [%r6];
+  st.shared.u32 [%r5+4096], %r7;
+  ret;
+}
+"""
+
+
+def test_a_fault_at_the_only_size_that_the_barriers_count_is_a_warning() -> None:
+    """Fewer threads wait for ever, more arrive too often, and 64 read before they wait for the other warp."""
+    read = "  ld.shared.u32 %r7, [%r6];\n"
+    [found] = lint(COUNTED.replace(read, "").replace("WAIT:\n", f"{read}WAIT:\n")).diagnostics
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
+    assert "this holds with 64 threads, as many as its barriers count" in found.notes[-1]
+    verdict = lint(COUNTED)
+    assert verdict.diagnostics == ()
+    assert FileResult.of("k.ptx", verdict).status is Status.CONDITIONAL
+
+
 def test_code_that_no_thread_of_a_size_reaches_is_not_missed() -> None:
     """Only threads from 64 on read what the others have stored."""
     name = "PTX621_bad_relaxed_arrival"

@@ -11,4 +11,8 @@ LARGER_BLOCKS = TextTemplate(
 BLOCK_SIZE_UNKNOWN = TextTemplate(
     "the kernel does not declare its block size; this holds at each size that was tried: {sizes}"
 )
+COUNTED_BLOCK_SIZE = TextTemplate(
+    "the kernel does not declare its block size; this holds with {threads} threads, as many as its barriers count: "
+    "smaller and larger blocks violate a count"
+)
 CLUSTER_SIZE_UNKNOWN = TextTemplate("the kernel does not declare its cluster size; this holds if the size is {sizes}")
