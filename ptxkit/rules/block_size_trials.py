@@ -29,6 +29,7 @@ from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.launch_contract import BlockLimits, LaunchShape
 from ptxkit.rules.block_shape_trials import blocks_with_rows
 from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_violation
+from ptxkit.rules.limits import MAX_HOLDING_SIZES
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Function
@@ -39,9 +40,6 @@ COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 LARGEST_SMALL_BLOCK = 128
 """The largest number of threads with which a kernel may be correct that is wrong with all larger numbers."""
 MIN_LARGER_SIZES = 2
-
-MAX_HOLDING_SIZES = 3
-"""The number of sizes with which barriers count the threads that use them, and at which a violation is looked for."""
 
 SMALL_BLOCKS = ((16, 8),)
 """Blocks of two dimensions with which a kernel may be correct that is not with the usual ones."""

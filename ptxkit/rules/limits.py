@@ -10,3 +10,6 @@ MAX_FENCE_LOOKBACK = 64
 
 MAX_CHECKED_NUMBERS = 64
 """The maximum number of combinations of operands for which a proof checks a rule between operands one by one."""
+
+MAX_HOLDING_SIZES = 3
+"""The maximum number of block sizes with which barriers count their threads, and at which a violation is looked for."""

@@ -96,7 +96,7 @@ WAIT:
 
 
 def test_a_fault_at_the_only_size_that_the_barriers_count_is_a_warning() -> None:
-    """Fewer threads wait for ever, more arrive too often, and 64 read before they wait for the other warp."""
+    """Fewer threads wait without end, more arrive too often, and 64 read before they wait for the other warp."""
     read = "  ld.shared.u32 %r7, [%r6];\n"
     [found] = lint(COUNTED.replace(read, "").replace("WAIT:\n", f"{read}WAIT:\n")).diagnostics
     assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
