@@ -198,8 +198,9 @@ class RaceFilter:
         unit = _common_unit((*writes, *reads))
         writers = _writer_by_unit(writes, unit, _threads_of)
         suspects = [read for read in reads if any(_foreign_units(writers, read, unit, _threads_of))]
+        owners: dict[AccessFootprint, Mapping[int, set[int]]] = {}
         if not all(
-            self._lanes_may_be_ordered(write, read, unit)
+            self._lanes_may_be_ordered(write, read, unit, owners)
             for read in suspects
             for write in writes
             if write.low < read.high and read.low < write.high
@@ -212,8 +213,17 @@ class RaceFilter:
         strange = [(read, places) for read, places in found if places]
         return not strange or self._paths_may_be_ordered(writes, strange, unit)
 
-    def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, unit: int) -> bool:
-        """Returns whether something between two accesses may order the lanes of a warp, where lanes share bytes."""
+    def _lanes_may_be_ordered(
+        self,
+        write: AccessFootprint,
+        read: AccessFootprint,
+        unit: int,
+        owners: dict[AccessFootprint, Mapping[int, set[int]]],
+    ) -> bool:
+        """Returns whether something between two accesses may order the lanes of a warp, where lanes share bytes.
+
+        owners: the threads of the examined writes by unit; that of the write is added.
+        """
         group = write.group
         if group is not read.group:
             return True
@@ -222,9 +232,9 @@ class RaceFilter:
         if is_complete and self._convergence_points(group).may_order_between(first.end_position, last.position):
             return True
         self._remaining_checks -= 1
-        return self._remaining_checks > 0 and not any(
-            one >> 5 == other >> 5 for one, other in _overlapping_threads(write, read, unit)
-        )
+        if write not in owners:
+            owners[write] = _threads_by_unit(write, unit)
+        return self._remaining_checks > 0 and not _lanes_share(owners[write], read, unit)
 
     def _paths_may_be_ordered(self, writes: Sequence[AccessFootprint], reads: Sequence[ForeignRead], unit: int) -> bool:
         """Returns whether the paths of accesses that share bytes may be ordered.
@@ -346,16 +356,22 @@ def _common_unit(accesses: Iterable[AccessFootprint]) -> int:
     return gcd(*(number for each in accesses for part in each.parts for number in (part.size, *part.lows)))
 
 
-def _overlapping_threads(write: AccessFootprint, read: AccessFootprint, unit: int) -> set[tuple[int, int]]:
-    """Returns pairs of a thread that writes bytes and another thread that reads them."""
-    owners: dict[int, set[int]] = defaultdict(set)
-    for part in write.parts:
+def _threads_by_unit(access: AccessFootprint, unit: int) -> Mapping[int, set[int]]:
+    found: dict[int, set[int]] = defaultdict(set)
+    for part in access.parts:
         for units in part.addresses_by_unit(unit):
             for place, tid in zip(units, part.threads, strict=True):
-                owners[place].add(tid)
-    found: set[tuple[int, int]] = set()
-    for part in read.parts:
-        for units in part.addresses_by_unit(unit):
-            for place, tid in zip(units, part.threads, strict=True):
-                found.update((other, tid) for other in owners.get(place, ()) if other != tid or tid == _MULTIPLE)
+                found[place].add(tid)
     return found
+
+
+def _lanes_share(owners: Mapping[int, set[int]], read: AccessFootprint, unit: int) -> bool:
+    """Returns whether a thread reads a unit that another thread of its warp owns."""
+    return any(
+        tid >> 5 == other >> 5 and (other != tid or tid == _MULTIPLE)
+        for part in read.parts
+        for units in part.addresses_by_unit(unit)
+        if not owners.keys().isdisjoint(units)
+        for place, tid in zip(units, part.threads, strict=True)
+        for other in owners.get(place, ())
+    )

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import product
+from typing import TYPE_CHECKING
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
@@ -33,11 +34,13 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.limits import MAX_SPLIT_GUARDS
-from ptxkit.analysis.phase_order.phase_order import PhaseOrder
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierEffect, MbarrierWait, ProxyFence, TensorMemory
 from ptxkit.isa.expressions import roles_in
 from ptxkit.syntax.tree import operand_names
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.phase_order.phase_order import PhaseOrder
 
 #: The proxy fences of which a pair orders as one.
 _ONE_WAY = (("async", "acquire"), ("async", "release"))
@@ -73,10 +76,16 @@ class IntervalProofs:
         return self._find_pairs()
 
     @cached_property
+    def _has_phases(self) -> bool:
+        return any(self._orders_by_phases(effect, step) for step in self._ordering_steps for effect in step.effects)
+
+    @cached_property
     def _phases(self) -> PhaseOrder | None:
         """The order by mbarriers and by barriers of some threads, if the kernel has such."""
-        if not any(self._orders_by_phases(effect, step) for step in self._ordering_steps for effect in step.effects):
+        if not self._has_phases:
             return None
+        from ptxkit.analysis.phase_order.phase_order import PhaseOrder  # only few kernels need these modules
+
         return PhaseOrder(
             self._program,
             self._cfg,
@@ -132,9 +141,10 @@ class IntervalProofs:
             return False  # a pair of one-way fences is not followed
         if not self._is_applicable() or (not self._launch.is_exact and self._reads_block_size):
             return False  # the addresses of the threads depend on an unknown
-        if self._phases is not None:
+        if self._has_phases:
             may_signal = any(effect.order != "weak" for _, effect in self._accesses())  # flags in shared memory
-            return self._phases.reason is None and not self._phases.blocked and not may_signal
+            phases = None if may_signal else self._phases
+            return phases is not None and phases.reason is None and not phases.blocked
         if any(isinstance(effect, TensorMemory) for effect in effects):
             return False
         located = ((step, effect) for step, effect in self._accesses() if effect.via == "address")

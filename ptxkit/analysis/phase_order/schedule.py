@@ -60,6 +60,7 @@ class PhaseSchedule:
         self.unfenced: dict[Step, set[Step]] = defaultdict(set)
         self.blocked: set[Step] = set()
         self._compared: set[Hashable] = set()
+        self._guards: dict[IntervalState, tuple[int, int]] = {}
         self._count = 0
         has_wgmma = any(state.barrier is not None and _is_collective(state.barrier) for state in states.states)
         size = WARPGROUP if has_wgmma else values.threads
@@ -194,8 +195,9 @@ class PhaseSchedule:
     ) -> Iterator[tuple[ScheduleState, bool]]:
         """Yields whether a group executes an ordering step, each with the state in which it decides so."""
         mask = self._effects.groups[group]
-        guard = self._values.guard(step, at.values)
-        taken, others = members_of(guard, count=self._values.threads)
+        if at not in self._guards:
+            self._guards[at] = members_of(self._values.guard(step, at.values), count=self._values.threads)
+        taken, others = self._guards[at]
         if not others & mask or not taken & mask:
             yield state, bool(taken & mask)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.symexec.descriptor_addresses import UNIT_BYTES, far_unit, first_unit
@@ -14,7 +15,6 @@ from ptxkit.analysis.values.symbolic_values import (
     group_value_of,
     is_outside_shared_memory,
     lift,
-    value_of_lane,
 )
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
@@ -127,11 +127,12 @@ def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAct
 
     def record(state: GroupState) -> None:
         values = [each(state) for each in readers]
-        is_one = not any(isinstance(each, LaneValues) for each in values)
-        lanes = [state.first_active] if is_one else range(len(state.tids))
-        places = [far_unit(*(value_of_lane(each, lane) for each in values)) for lane in lanes]
-        known = [each for each in places if each is not None]
-        if len(known) == len(places):
+        count = len(state.tids) if any(isinstance(each, LaneValues) for each in values) else 1
+        columns = [each.values if isinstance(each, LaneValues) else repeat(each, count) for each in values]
+        rows = list(zip(*columns, strict=True))
+        places = {row: far_unit(*row) for row in set(rows)}  # the threads of a warpgroup have one descriptor
+        known = [place for row in rows if (place := places[row]) is not None]
+        if len(known) == len(rows):
             state.record(effect, group_value_of(known), UNIT_BYTES)
 
     return record

@@ -293,11 +293,16 @@ def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 
 def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
-    numbers = [part for part in parts if isinstance(part, int)]
-    if not parts or len(numbers) < len(parts):
-        whole = undo_unpack(terms, each, parts)
-        return terms.intern(key_with_spaces("pack", each, *parts)) if whole is None else whole
-    return sum((number & bit_mask(each)) << each * position for position, number in enumerate(numbers))
+    mask, packed = bit_mask(each), 0
+    for part in reversed(parts):
+        if not isinstance(part, int):
+            break
+        packed = packed << each | part & mask
+    else:
+        if parts:
+            return packed
+    whole = undo_unpack(terms, each, parts)
+    return terms.intern(key_with_spaces("pack", each, *parts)) if whole is None else whole
 
 
 def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
