@@ -370,8 +370,8 @@ MAX_LOOP_SHIFT = 64
 MAX_TRACKED_PREDICATES = 10
 """The maximum number of predicates that arguments decide whose values one schedule of the threads distinguishes."""
 
-MAX_SCHEDULE_STATES = 12_000
-"""The maximum number of states of one schedule of the threads of a CTA."""
+MAX_SCHEDULE_EVENTS = 600_000
+"""The maximum number of events in all states of one schedule of the threads of a CTA."""
 
 MAX_INTERVAL_PAIRS = 20_000
 """The maximum number of pairs of accesses between two barriers that are not proven to be ordered or apart."""

@@ -98,7 +98,7 @@ class OrderingEffects:
                 for key in self.mbarriers(at, step, effect.barrier, self.groups[group]):
                     state.barriers.pop(key, None)
             case fx.MbarrierArrive():
-                count = self._number(at, step, effect.count, "the number of arrivals is unknown")
+                count = self._number(group, at, step, effect.count, "the number of arrivals is unknown")
                 self._arrive(state, group, at, step, effect, count)
             case fx.MbarrierExpect() | fx.MbarrierComplete():
                 for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
@@ -113,7 +113,7 @@ class OrderingEffects:
     def _initialize(
         self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierInit
     ) -> None:
-        count = self._number(at, step, effect.count, "the arrival count of an mbarrier is unknown")
+        count = self._number(group, at, step, effect.count, "the arrival count of an mbarrier is unknown")
         for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
             state.barriers[key] = PhaseState(count, count)
             for age in (0, 1):
@@ -202,11 +202,15 @@ class OrderingEffects:
 
     def meet(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Barrier) -> bool:
         """Arrives at a barrier, or waits there; returns whether the group may continue."""
-        number = 0 if effect.number is None else self._number(at, step, effect.number, "a barrier has no known number")
+        number = (
+            0
+            if effect.number is None
+            else self._number(group, at, step, effect.number, "a barrier has no known number")
+        )
         key: object = (effect.level, number)
         needed = 0
         if effect.threads is not None:
-            needed = self._number(at, step, effect.threads, "the number of threads of a barrier is unknown")
+            needed = self._number(group, at, step, effect.threads, "the number of threads of a barrier is unknown")
         barrier = state.barriers.get(key) or PhaseState(needed, needed)
         mask = self.groups[group]
         if effect.action == "wait":
@@ -240,7 +244,7 @@ class OrderingEffects:
         """Returns the groups that meet at a barrier of their warps; None if not all of them have come there."""
         lanes = bit_mask(WARP_SIZE)
         if effect.number is not None:
-            lanes &= self._number(at, step, effect.number, "the mask of a barrier of a warp is unknown")
+            lanes &= self._number(group, at, step, effect.number, "the mask of a barrier of a warp is unknown")
         return self.meeting(state, group, WARP_SIZE, lanes)
 
     def meeting(
@@ -324,8 +328,10 @@ class OrderingEffects:
             raise UnknownOrderError("an mbarrier may be used before it is initialized")
         return found
 
-    def _number(self, at: IntervalState, step: Step, expression: object, reason: str) -> int:
-        found = self._values.expression(step, expression, at.values)  # type: ignore[arg-type]
+    def _number(self, group: int, at: IntervalState, step: Step, expression: Expression | None, reason: str) -> int:
+        """Returns a number that all threads of a group have."""
+        found = None if expression is None else self._values.expression(step, expression, at.values)
+        found = self._uniform(found, group)
         if not isinstance(found, int):
             raise UnknownOrderError(reason)
         return found

@@ -21,7 +21,7 @@ from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateA
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.intervals.unfenced_writes import is_async_read
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.limits import MAX_SCHEDULE_STATES
+from ptxkit.analysis.limits import MAX_SCHEDULE_EVENTS
 from ptxkit.analysis.phase_order.comparisons import is_possible
 from ptxkit.analysis.phase_order.order_state import (
     ALL,
@@ -132,8 +132,8 @@ class PhaseSchedule:
     def _follow(self, state: ScheduleState) -> Sequence[ScheduleState]:
         """Returns the next states that are to be compared with earlier ones: where the schedule divides or repeats."""
         while True:
-            self._count += 1
-            if self._count > MAX_SCHEDULE_STATES:
+            self._count += 1 + len(state.events)
+            if self._count > MAX_SCHEDULE_EVENTS:
                 raise UnknownOrderError("the schedule has too many states")
             found = self._advance(state)
             if len(found) != 1 or found[0].is_repeated:

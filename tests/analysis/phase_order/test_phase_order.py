@@ -157,3 +157,14 @@ def test_all_warps_of_a_group_meet_at_the_barriers_of_their_warps() -> None:
     )
     assert proofs_of(text).follows_phases
     assert is_proven(text)
+
+
+def test_each_group_may_have_its_own_barrier() -> None:
+    """Two groups of threads use one barrier instruction with different numbers, as warpgroups do."""
+    text = kernel(
+        "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; add.u32 %r3, %r2, 1; mov.u32 %r4, tile; shl.b32 %r5, %r1, 2;"
+        "add.u32 %r6, %r4, %r5; st.shared.u32 [%r6], %r1; bar.sync %r3, 32; xor.b32 %r7, %r5, 4;"
+        "add.u32 %r7, %r4, %r7; ld.shared.u32 %r8, [%r7];"
+    )
+    assert proofs_of(text).follows_phases
+    assert is_proven(text)
