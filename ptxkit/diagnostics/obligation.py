@@ -26,9 +26,10 @@ class LaunchNeed:
     """A condition on a launch, which the code of a kernel cannot decide.
 
     subject: the name of a parameter, of a variable whose size the launch determines, or of a special register. demand:
-    `multiple` if the argument must be a multiple of `amount`; `space` if it must be an address in the state space
-    `space`; `bytes` if the variable must have at least `amount` bytes; `extent` if the register must be `amount`, and
-    `least` if it must be at least that. position: the offset in bytes of the argument in its parameter.
+    `multiple` if the argument must be a multiple of `amount` bytes, and `factor` if it must be one of that number;
+    `space` if it must be an address in the state space `space`; `bytes` if the variable must have at least `amount`
+    bytes; `extent` if the register must be `amount`, and `least` if it must be at least that. position: the offset in
+    bytes of the argument in its parameter.
     """
 
     subject: str

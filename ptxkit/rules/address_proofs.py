@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, AbstractValue, Alternative
+from ptxkit.analysis.contract.linear_parameters import LinearParameters
 from ptxkit.analysis.intervals.accessed_bytes import is_certain, largest_size
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
@@ -107,7 +108,9 @@ def prove_alignment(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeed
         return Evidence("no demand", obligation_words.NO_ALIGNMENT())
     value = _value(proofs, site)
     remaining = _all_hold(value, lambda each: _check_alignment(each, needed))
-    if remaining is None or remaining:
+    if remaining is None:
+        return _needs_of_terms(proofs, site, needed)
+    if remaining:
         return remaining
     words = obligation_words.ALIGNED(required=needed, bases=_describe(value))
     return Evidence("aligned", words, proofs.values.sources_of(step, step.operand(site.subject)))
@@ -121,6 +124,20 @@ def _check_alignment(each: Alternative, needed: int) -> _Verdict:
     if base is None or base.kind != "argument" or each.is_opaque or offset.power < needed or offset.remainder % needed:
         return None
     return (LaunchNeed(base.name, "multiple", amount=needed, position=base.position),)
+
+
+def _needs_of_terms(proofs: FunctionProofs, site: Site, needed: int) -> _Verdict:
+    """Returns of which numbers arguments must be multiples, so that each term of an address is a multiple."""
+    operand = site.step.operand(site.subject)
+    multiples = proofs.program.analysis(LinearParameters).sufficient_multiples(site.step, operand, needed)
+    return (
+        tuple(
+            LaunchNeed(place.symbol, "multiple" if amount == needed else "factor", amount=amount, position=place.offset)
+            for place, amount in (multiples or {}).items()
+            if amount > 1
+        )
+        or None
+    )
 
 
 def prove_bounds(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:

@@ -123,7 +123,7 @@ def _need_words(need: LaunchNeed) -> str:
     match need.demand:
         case "multiple" if subject.startswith("%"):
             return obligation_words.NEED_BLOCK_MULTIPLE(subject=subject, amount=need.amount)
-        case "multiple":
+        case "multiple" | "factor":
             return obligation_words.NEED_MULTIPLE(subject=subject, amount=need.amount)
         case "space":
             return obligation_words.NEED_SPACE(subject=subject, space=need.space)

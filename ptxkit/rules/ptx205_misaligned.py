@@ -12,7 +12,8 @@ What it does
     of the memory. Nothing is reported if the kernel tests the address itself. The alignment of a pointer to global
     memory is unknown; but if the distance of two accesses is not a multiple of the alignment that both need, one of
     them is misaligned. The question is open where the size of the grid decides the alignment, or the number of the CTA:
-    the second CTA is executed where an address depends on it.
+    the second CTA is executed where an address depends on it. It is also open where loaded data decide the alignment of
+    a vector or of an asynchronous copy. What arguments decide is a condition of the launch contract.
 
 Why it matters
     A misaligned access faults, or ignores the low bits of the address. If the variable happens to be aligned, the
@@ -36,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.contract.parameter_multiples import is_wide_access
 from ptxkit.analysis.dataflow.address_distances import AddressDistances
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
@@ -60,6 +62,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     strict = kernel.policy == "strict"
 
     yield from (OpenObligation(step, ptx2xx.MISALIGNED_IN_NEXT_CTA()) for step in _misaligned_in_next_cta(kernel))
+    yield from (OpenObligation(step, ptx2xx.DATA_DECIDE_ALIGNMENT()) for step in _aligned_by_data(kernel))
 
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind not in ("alignment", "apart"):
@@ -85,6 +88,17 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         return decided
 
     yield from observe_operand_violations(kernel, is_certain, _finding)
+
+
+def _aligned_by_data(kernel: KernelFacts) -> Iterator[Step]:
+    """Yields the vector and asynchronous accesses at addresses whose alignment loaded data decide."""
+    program, dependence = kernel.program, kernel.explorer.input_independence.dependence
+    proofs = FunctionProofs(program)
+    for site in sites_of(is_memory_access)(program):
+        if program.contains(site.step) and is_wide_access(site.step):
+            leaves = dependence.sources_of(site.step, site.step.operand(site.subject))
+            if any(leaf.kind == "memory" for leaf in leaves) and prove_alignment(proofs, site) is None:
+                yield site.step
 
 
 def _misaligned_in_next_cta(kernel: KernelFacts) -> list[Step]:

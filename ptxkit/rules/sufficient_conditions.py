@@ -99,4 +99,4 @@ def _requirement_of(need: LaunchNeed, kernel: Function) -> Requirement | None:
     place = ParameterPlace(shown, need.subject, names.index(need.subject), need.position)
     if need.demand == "space":
         return ParameterSpace(place, need.space)
-    return ParameterMultiple(place, need.amount, is_address=True)
+    return ParameterMultiple(place, need.amount, is_address=need.demand == "multiple")

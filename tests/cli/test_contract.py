@@ -54,6 +54,24 @@ def test_a_launch_on_the_command_line_counts_as_declared(ptxkit: Run) -> None:
     assert ptxkit("contract", "--launch", "launch_sized:block=512", str(path)).exit_code == 2
 
 
+ROWS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rows(.param .u64 in, .param .u32 n)
+.reqntid 32
+{
+.reg .b32 %r<10>; .reg .b64 %rd<4>;
+ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd1, %rd1;
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+mul.lo.u32 %r3, %r1, %r2;
+mul.wide.u32 %rd2, %r3, 8; add.u64 %rd1, %rd1, %rd2;
+ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd1];
+ret;
+}
+"""
+
+
 def test_the_conditions_that_suffice_follow_the_necessary_ones(ptxkit: Run) -> None:
     """The necessary alignment of `in` and `out` implies that which other accesses need."""
     path = ROOT / "corpus/seeds/launch_sized.sm_80.ptx"
@@ -66,6 +84,13 @@ def test_the_conditions_that_suffice_follow_the_necessary_ones(ptxkit: Run) -> N
     assert ("multiple", ["PTX205"], 76, 4) in [
         (each["kind"], each["codes"], each["line"], each["requires"].get("divisor")) for each in found
     ]
+
+
+def test_the_length_of_aligned_rows_suffices(tmp_path: Path, ptxkit: Run) -> None:
+    (tmp_path / "k.ptx").write_text(ROWS)
+    lines = ptxkit("contract", str(tmp_path / "k.ptx")).stdout.splitlines()
+    assert "  line 13: It suffices for PTX205 that parameter 1, `n`, is a multiple of 2." in lines
+    assert "  line 13: It suffices for PTX205 that parameter 0, `in`, is a multiple of 16 bytes." in lines
 
 
 def test_the_size_of_the_cluster_that_suffices_is_a_condition(tmp_path: Path, ptxkit: Run) -> None:

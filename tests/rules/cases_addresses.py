@@ -353,6 +353,31 @@ st.global.v4.u32 [%rd6+8], {%r1, %r1, %r1, %r1}; //! PTX205 first
 setp.gt.u32 %p3, %r6, 7; @%p3 bra end; st.shared.u32 [%r4], %r1; end:""",
     ),
     Case(
+        "data decide whether a vector is aligned",
+        """ld.global.u32 %r10, [%rd2+64]; mul.wide.u32 %rd5, %r10, 8; add.u64 %rd6, %rd1, %rd5;
+ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd6];""",
+        undecided=("PTX205",),
+    ),
+    Case(
+        "data select one of aligned vectors",
+        """ld.global.u32 %r10, [%rd2+64]; mul.wide.u32 %rd5, %r10, 16; add.u64 %rd6, %rd1, %rd5;
+ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd6];""",
+    ),
+    Case(
+        "data select one of rows of a length that is an argument",
+        """ld.global.u32 %r10, [%rd2+64]; mul.lo.u32 %r10, %r10, %r6;
+mul.wide.u32 %rd5, %r10, 8; add.u64 %rd6, %rd1, %rd5;
+ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd6];""",
+    ),
+    Case(
+        "a bulk copy from an address in memory",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; @!%p1 bra wait; ld.global.u64 %rd5, [%rd1];
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 64;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd5], 64, [%r5];
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;""",
+        undecided=("PTX205",),
+    ),
+    Case(
         "two addresses by one pointer that are apart after a condition on data",
         """ld.global.u32 %r10, [%rd2]; setp.gt.u32 %p4, %r10, 7; @%p4 bra done; st.global.u32 [%rd2+16], %r1; done:
 ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd1]; ld.global.v4.u32 {%r11, %r12, %r13, %r14}, [%rd1+4];""",

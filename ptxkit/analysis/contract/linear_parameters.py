@@ -73,6 +73,24 @@ class LinearParameters:
                 constant = dict(total.monomials).get((), 0)
                 yield LinearParameter(place, factor, constant, gcd(*others))
 
+    def sufficient_multiples(
+        self, step: Step, operand: Operand | None, divisor: int
+    ) -> dict[ParameterPlace, int] | None:
+        """Returns of which numbers parameters must be multiples, so that an operand is a multiple of a power of two.
+
+        The result is None where something else may decide it as well. The divisor is at most 256.
+        """
+        total = self._sum_in(self._low_bits, step, operand) if divisor <= 1 << _EXACT_BITS else None
+        found: dict[ParameterPlace, int] = {}
+        for product, factor in total.monomials if total is not None else ():
+            needed = divisor // gcd(divisor, factor)
+            place = next((self._places[each] for each in product if each in self._places), None)
+            if place is not None:
+                found[place] = max(needed, found.get(place, 1))
+            elif needed > 1:
+                return None
+        return found if total is not None else None
+
     def parameter_near(self, step: Step, operand: Operand | None, size: int) -> ParameterPlace | None:
         """Returns the only parameter of a size from whose address an operand is computed, in whatever way."""
         leaves = self._program.analysis(Dependence).sources_of(step, operand)

@@ -82,7 +82,7 @@ def _divisors(step: Step) -> Iterator[tuple[Operand, int, bool]]:
     """Yields the operands of a step that must be multiples of a number: (operand, number, whether an address)."""
     if step.match is None:
         return
-    if _is_wide(step):
+    if is_wide_access(step):
         for form, _ in address_operands(step.match):
             operand = step.operand(form.role)
             needed = MAP_ALIGNMENT if form.object == "tensormap" else required_alignment(step, form) or 1
@@ -94,7 +94,7 @@ def _divisors(step: Step) -> Iterator[tuple[Operand, int, bool]]:
             yield operand, limits.step, False
 
 
-def _is_wide(step: Step) -> bool:
+def is_wide_access(step: Step) -> bool:
     """Returns whether an access is asynchronous or of a vector, so that it needs more than its element's alignment."""
     accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     is_vector = any(isinstance(operand, Vector) for operand in step.instruction.operands)

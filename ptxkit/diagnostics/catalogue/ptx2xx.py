@@ -72,6 +72,7 @@ MISALIGNED_IN_NEXT_CTA = MessageTemplate(
     MISALIGNED_ADDRESS,
     "the number of the CTA decides whether the address is aligned: it is not in both of the first two",
 )
+DATA_DECIDE_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "whether the address is aligned: loaded data decide it")
 NEEDS_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "needs an address that is a multiple of {required}")
 DECLARATION_PROMISES_LESS = MessageTemplate(
     MISALIGNED_ADDRESS, "{needs}, but the declaration of {variable} guarantees only a multiple of {alignment}"
