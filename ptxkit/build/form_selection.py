@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import groupby
 from typing import Any, TypeAlias, cast
 
 from ptxkit.build.addresses import Address
@@ -218,17 +219,19 @@ def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:
 
 
 def describe_forms(forms: Iterable[Form]) -> str:
-    """Returns the documentation of a method: the syntax of each form with its operands, a summary, the manual's
-    section, the requirements and the effects.
+    """Returns the documentation of a method: a summary and the manual's section, then the syntax of each form with its
+    operands, the requirements and the effects.
     """
     from ptxkit.isa.describe import gates_of
     from ptxkit.isa.wording import describe_gate
 
     parts = []
-    for form in forms:
-        parts += [form.syntax.removeprefix("form "), f"    {form.summary}", f"    PTX ISA, {form.section!r}"]
-        needs = dict.fromkeys(describe_gate(gate) for gate in gates_of(form))
-        if needs:
-            parts.append(f"    needs {'; '.join(needs)}")
-        parts += [f"    effect {effect.text}" for effect in form.effects]
+    for (summary, section), group in groupby(forms, key=lambda form: (form.summary, form.section)):
+        parts += [summary, f"PTX ISA, {section!r}"]
+        for form in group:
+            parts.append(f"    {form.syntax.removeprefix('form ')}")
+            needs = dict.fromkeys(describe_gate(gate) for gate in gates_of(form))
+            if needs:
+                parts.append(f"        needs {'; '.join(needs)}")
+            parts += [f"        effect {effect.text}" for effect in form.effects]
     return "\n".join(parts)

@@ -98,24 +98,25 @@ def _method(name: str, forms: Sequence[Form]) -> str:
     python = name + "_" * keyword.iskeyword(name)
     keywords = _keywords(forms)
     pages = textwrap.indent(describe_forms(dict.fromkeys(forms)).replace("\\", "\\\\"), " " * 8).strip()
+    page = f'\n        """{pages}\n        """'
     if not shapes or len(shapes) > MAX_OVERLOADS:
         results = {result for shape in shapes.values() for result in shape.results}
-        return _signature(python, "*operands: object", keywords, _single_result(results), f'"""{pages}\n        """')
+        return _signature(python, "*operands: object", keywords, _single_result(results), page)
     found = []
     for shape in shapes.values():
         operands = ", ".join(f"{_escape_keyword(each)}: {_union(types)}" for each, types in shape.operands.items())
         if operands:
             operands += ", /"
-        page = f'"""{pages}\n        """' if not found else "..."
-        text = _signature(python, operands, keywords, _single_result(shape.results), page)
+        body = " ..." if found else page
+        text = _signature(python, operands, keywords, _single_result(shape.results), body)
         found.append(("    @overload\n" if len(shapes) > 1 else "") + text)
     return "\n".join(found)
 
 
-def _signature(name: str, operands: str, keywords: str, result: str, page: str) -> str:
+def _signature(name: str, operands: str, keywords: str, result: str, body: str) -> str:
     star = "" if operands.startswith("*") else ", *"
     given = f"self{', ' if operands else ''}{operands}{star}"
-    return f"    def {name}({given}{keywords}) -> {result}:\n        {page}"
+    return f"    def {name}({given}{keywords}) -> {result}:{body}"
 
 
 def _keywords(forms: Sequence[Form]) -> str:
