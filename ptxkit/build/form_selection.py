@@ -220,18 +220,21 @@ def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:
 
 def describe_forms(forms: Iterable[Form]) -> str:
     """Returns the documentation of a method: a summary and the manual's section, then the syntax of each form with its
-    operands, the requirements and the effects.
+    operands, the requirements and the effects. What all forms under one summary share comes before them.
     """
+    lines: list[str] = []
+    for (summary, section), group in groupby(forms, key=lambda form: (form.summary, form.section)):
+        details = {form.syntax.removeprefix("form "): _requirements_and_effects(form) for form in group}
+        shared = [each for each in next(iter(details.values())) if all(each in found for found in details.values())]
+        lines += [summary, f"PTX ISA, {section!r}", *shared]
+        for syntax, found in details.items():
+            lines += [f"    {syntax}", *(f"        {each}" for each in found if each not in shared)]
+    return "\n".join(lines)
+
+
+def _requirements_and_effects(form: Form) -> list[str]:
     from ptxkit.isa.describe import gates_of
     from ptxkit.isa.wording import describe_gate
 
-    parts = []
-    for (summary, section), group in groupby(forms, key=lambda form: (form.summary, form.section)):
-        parts += [summary, f"PTX ISA, {section!r}"]
-        for form in group:
-            parts.append(f"    {form.syntax.removeprefix('form ')}")
-            needs = dict.fromkeys(describe_gate(gate) for gate in gates_of(form))
-            if needs:
-                parts.append(f"        needs {'; '.join(needs)}")
-            parts += [f"        effect {effect.text}" for effect in form.effects]
-    return "\n".join(parts)
+    needs = "; ".join(dict.fromkeys(describe_gate(gate) for gate in gates_of(form)))
+    return [*([f"needs {needs}"] if needs else []), *(f"effect {effect.text}" for effect in form.effects)]

@@ -204,7 +204,7 @@ def test_a_method_documents_itself_from_the_table(k: Kernel) -> None:
     assert "[d in dst align n], [s in .global align n], n:#16" in k.cp_async_cg.__doc__
     assert "PTX ISA, 'Data Movement and Conversion Instructions: cp.async'" in k.cp_async_cg.__doc__
     assert "    needs PTX 7.0 and sm_80; " in k.cp_async_cg.__doc__
-    assert '    effect write(dst, d, n, completion="cp.async")' in k.cp_async_cg.__doc__
+    assert '\neffect write(dst, d, n, completion="cp.async")' in k.cp_async_cg.__doc__
 
 
 def test_the_raw_layer_accepts_the_whole_opcode_and_every_operand(k: Kernel) -> None:
