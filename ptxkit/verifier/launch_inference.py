@@ -105,12 +105,12 @@ def infer_plans(
 ) -> list[LaunchPlan]:
     """Returns the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
 
-    The grid has two CTAs, or clusters, along the first axis on which the kernel reads its position.
+    The grid has two CTAs, or clusters, or four, along the first axis on which the kernel reads its position.
     """
     required = find_declared_extents(entry, "reqntid")
     cluster = request.cluster or find_declared_extents(entry, "reqnctapercluster") or (1,)
     grid = request.grid or (
-        cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
+        cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _adjacent_clusters(cluster, evidence)
     )
     dynamic = MAX_SHARED_BYTES + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
@@ -137,11 +137,14 @@ def blocks_within(blocks: list[Shape], contract: LaunchContract) -> list[Shape]:
     return [block for block in blocks if block not in failing] or list(dict.fromkeys(possible)) or blocks
 
 
-def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
-    """Returns a grid of two adjacent clusters."""
+def _adjacent_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
+    """Returns a grid of two adjacent clusters, or of four where CTAs share words of global memory.
+
+    A CTA may then pass on what it has from a second one to a third one, as in scans.
+    """
     axis = evidence.axes[0] if evidence.axes else 0
     whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
-    whole[axis] *= 2
+    whole[axis] *= 4 if evidence.shares_global_memory else 2
     return tuple(whole)
 
 
@@ -183,11 +186,12 @@ def generate_runs(
     maps: Mapping[str, tuple[TensorMapArgument | OpaqueObject | StructArgument, str]],
     guesses: IntegerGuesses,
     contract: LaunchContract = NO_CONTRACT,
+    flags: Collection[tuple[str, int]] = (),
 ) -> Iterator[VerifierRun]:
     """Yields runs of a kernel, without end.
 
     maps: the arguments for tensor maps and images, with their descriptions. contract: the conditions that chosen
-    numbers satisfy.
+    numbers satisfy. flags: the pointers to memory of zeros, whatever the contents of the other memory are.
     """
     multiples = {
         each.requirement.parameter.symbol: each.requirement
@@ -205,9 +209,9 @@ def generate_runs(
                 continue
             mapped = maps.get(symbol.name)
             multiple = multiples.get(symbol.name)
-            value, text = mapped or _infer_argument(symbol, number, pointers, chance, guesses, multiple)
+            value, text = mapped or _infer_argument(symbol, number, pointers, flags, chance, guesses, multiple)
             if mapped and isinstance(value, StructArgument):
-                other, more = _infer_argument(symbol, number, pointers, chance, guesses)
+                other, more = _infer_argument(symbol, number, pointers, flags, chance, guesses)
                 value = StructArgument(value.data, {**other.pointers, **value.pointers})
                 text += more.removeprefix(f"{symbol.size} bytes of 0")
             arguments.append(value)
@@ -250,11 +254,12 @@ def _infer_argument(
     symbol: DeclaredVariable,
     number: int,
     pointers: Collection[tuple[str, int]],
+    flags: Collection[tuple[str, int]],
     chance: numpy.random.Generator,
     guesses: IntegerGuesses,
     multiple: ParameterMultiple | None = None,
 ) -> tuple[Any, str]:
-    contents = _contents_of_run(number)
+    contents = _contents_of_run(number) if (symbol.name, 0) not in flags else "zeros"
     memory = f"{BUFFER_BYTES >> 20} MiB {contents}"
     places = sorted(offset for name, offset in pointers if name == symbol.name)
 

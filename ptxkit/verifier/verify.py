@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import flatten
+from ptxkit.analysis.memory.flag_accesses import find_flag_pointers
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
 from ptxkit.contract_survey import depends_on_thread_count, derive_kernel_contract
 from ptxkit.diagnostics import Diagnostic, Message, Undecided, Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import InvalidLaunchError, RunBudget, RunResult, Violation, run
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
-from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads, find_uninitialized_dependence
+from ptxkit.emulator.driver.uninitialized_dependence import (
+    UninitializedDependence,
+    find_significant_reads,
+    find_uninitialized_dependence,
+)
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument, to_dim3
 from ptxkit.fast_dataclasses import dataclass, field, replace
@@ -202,7 +207,11 @@ def _verify_kernel(
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in choices]
 
     def first_of(maps: InferredMaps) -> VerifierRun:
-        return next(generate_runs(program, pointers, request, {**images, **maps}, IntegerGuesses(), contract))
+        return next(
+            generate_runs(
+                program, pointers, request, {**images, **maps}, IntegerGuesses(), contract, find_flag_pointers(flat)
+            )
+        )
 
     found, tries_all = None, False
     if len(candidates) > 1:
@@ -212,7 +221,9 @@ def _verify_kernel(
     maps = found[1] if found else choices[0]
     session = found[0] if found else session_of(plans[0], maps, exhausted=tries_all)
     guesses, left = IntegerGuesses(), request.schedules
-    for trial in generate_runs(program, pointers, request, {**images, **maps}, guesses, contract):
+    for trial in generate_runs(
+        program, pointers, request, {**images, **maps}, guesses, contract, find_flag_pointers(flat)
+    ):
         if time.thread_time() >= deadline:
             session.add_question("the time for this kernel is used up (--seconds)")
             break
@@ -302,24 +313,19 @@ class _Session:
         return len(self._wrong_arguments) == unfit
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
-        """Checks whether results depend on uninitialized memory, for a launch that the kernel must support."""
-        if self._diagnostics or not self._is_specified or not self._completed_runs:
+        """Checks whether results depend on uninitialized memory."""
+        if self._diagnostics or not self._completed_runs:
             return
         launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
         found = find_uninitialized_dependence(self._module, self._kernel, **launch)
-        for each in found.violations:
-            self._diagnostics[each.code, each.offset] = self._make_diagnostic(each, trial)
-        for question in found.open_questions("memory"):
+        self._add_dependences(found, trial)
+        for question in found.open_questions("memory") if self._is_specified else ():
             self.add_question(question)
 
     def _check_uninitialized_registers(
         self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
     ) -> None:
-        """Checks whether results of a run depend on registers that it read before it wrote them.
-
-        Where arguments were chosen, such a dependence is an open question: a host may never pass arguments that leave
-        them unwritten.
-        """
+        """Checks whether results of a run depend on registers that it read before it wrote them."""
         new = [each for each in reads if each.register not in self._checked_registers]
         self._checked_registers.update(each.register for each in new)
         found = find_significant_reads(
@@ -327,6 +333,14 @@ class _Session:
         )
         for question in found.open_questions("registers"):
             self.add_question(question)
+        self._add_dependences(found, trial)
+
+    def _add_dependences(self, found: UninitializedDependence, trial: VerifierRun) -> None:
+        """Adds the results that depend on what was never written.
+
+        Where arguments were chosen, such a dependence is an open question: a host may never pass arguments that leave
+        it unwritten.
+        """
         for each in found.violations:
             if self._is_specified:
                 self._diagnostics.setdefault((each.code, each.offset), self._make_diagnostic(each, trial))

@@ -66,9 +66,9 @@ WAIT:
         (OVERLAP.replace("AXIS", "y"), "1x2"),
         (OVERLAP.replace("AXIS", "z"), "1x1x2"),
         (STENCIL, "2"),
-        (TICKET, "2"),
-        (POLL.replace("LOAD", "ld.relaxed.gpu.global.u32"), "2"),
-        (POLL.replace("LOAD", "ld.global.u32"), "2"),
+        (TICKET, "4"),
+        (POLL.replace("LOAD", "ld.relaxed.gpu.global.u32"), "4"),
+        (POLL.replace("LOAD", "ld.global.u32"), "4"),
     ],
 )
 def test_a_race_between_ctas_is_reported_where_the_kernel_implies_several(body: str, grid: str) -> None:
@@ -142,3 +142,19 @@ def test_the_block_has_the_axes_along_which_the_kernel_reads_positions() -> None
     two_axes = "\tmov.u32 %r6, %tid.y;\n\tmad.lo.u32 %r1, %r6, 16, %r1;\n"
     launches = [verify_text(body, "").runs[0].launch for body in (two_axes + store, store)]
     assert [launch.partition(", ")[2] for launch in launches] == ["block 16x16", "block 128"]
+
+
+LOCK = """	@%p1 ret;
+LOCK:
+	atom.acquire.gpu.global.cas.b32 %r2, [%rd2], 0, 1;
+	setp.ne.u32 %p2, %r2, 0;
+	@%p2 bra LOCK;
+	ld.global.u32 %r3, [%rd1];
+	st.global.u32 [%rd1], %r3;
+	st.release.gpu.global.u32 [%rd2], 0;"""
+
+
+def test_words_by_which_ctas_synchronize_are_zero_at_first() -> None:
+    result = verify_text(LOCK)
+    assert (result.status, result.undecided) == (Status.CLEAN, ())
+    assert {each.code for each in verify_text(LOCK.replace("st.release", "st.relaxed")).diagnostics} >= {"PTX621"}

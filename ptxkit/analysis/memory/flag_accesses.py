@@ -9,9 +9,13 @@ Source: PTX ISA, "Memory Consistency Model: Operation types", "Release and Acqui
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.memory.polled_flags import decides_loop_end, is_polling_read, is_read_by_value_only
 from ptxkit.isa.effects import Access
 
@@ -25,6 +29,28 @@ def find_global_accesses(program: Program) -> list[Step]:
 def find_polls(program: Program) -> list[Step]:
     """Returns the steps that poll a flag; for `Program.analysis`."""
     return [step for step in program.analysis(find_global_accesses) if _is_poll(program, step)]
+
+
+def find_flag_pointers(program: Program) -> frozenset[tuple[str, int]]:
+    """Returns the arguments that point to words by which a kernel synchronizes, which hosts usually set to zero.
+
+    These are the words that it polls and also writes, and those of atomics whose results it uses.
+    """
+    steps, polls = program.analysis(find_global_accesses), program.analysis(find_polls)
+    polled = _pointers_of(program, polls) & _pointers_of(program, [s for s in steps if global_accesses(s, "write")])
+    drawn = [step for step in steps if global_accesses(step, "update") and is_result_used(program, step)]
+    return frozenset(polled | _pointers_of(program, drawn))
+
+
+def _pointers_of(program: Program, steps: Iterable[Step]) -> set[tuple[str, int]]:
+    dependence, pointers = program.analysis(Dependence), pointer_parameters(program)
+    leaves = {
+        leaf
+        for step in steps
+        for access in global_accesses(step, "read", "write", "update")
+        for leaf in dependence.sources_of(step, step.operand(access.address))
+    }
+    return {place for place in pointers for leaf in leaves if leaf.kind == "parameter" and leaf.covers(place)}
 
 
 def global_accesses(step: Step, *kinds: str) -> list[Access]:
