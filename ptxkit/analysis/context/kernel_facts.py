@@ -355,10 +355,10 @@ class KernelFacts:
         for number, facts in self._complete_scenarios:
             if facts.scenario.is_flipped:
                 continue
-            terms = self.explorer.symbolic_values
+            terms, given = self.explorer.symbolic_values, facts.scenario
             cluster = [
                 Exploration(each.scenario, place_buffers(each, self.program, terms, is_wanted), each.is_complete)
-                for each in self.explorer.execute(facts.scenario.of_rank(0), outside=True).cluster
+                for each in self.explorer.execute_outside(given, 0, given.cluster_index).cluster
             ]
             placed = replace(cluster[facts.scenario.rank], cluster=cluster)
             if placed.is_complete:
@@ -432,6 +432,14 @@ def build_all_scenario_facts(
         own = AnalysisBudget(pair_checks=MAX_FLIPPED_PAIR_CHECKS) if exploration.scenario.is_flipped else budget
         found.append(build_scenario_facts(exploration, program, own, cast))
     return found
+
+
+def build_facts_outside(explorer: Explorer, given: Scenario, rank: int, cluster_index: int) -> ScenarioFacts | None:
+    """Returns the facts of a CTA of the grid with all accesses to global memory; None if its threads are not known."""
+    wide = explorer.execute_outside(given, rank, cluster_index)
+    if not wide.is_complete or any(group.has_unknown_call for group in wide.groups):
+        return None
+    return build_scenario_facts(wide, explorer.program, explorer.budget)
 
 
 def build_scenario_facts(

@@ -39,7 +39,7 @@ class CertainSteps:
         launch = self._explorer.launch
         if not launch.is_exact:
             launch = LaunchConfig((1, 1, 1), launch.cluster, is_exact=False)
-        return self._explorer.execute(Scenario(launch, SAMPLES[0]), outside=True)
+        return self._explorer.execute_outside(Scenario(launch, SAMPLES[0]), 0, 0)
 
     @cached_property
     def _has_known_calls(self) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
@@ -26,7 +26,6 @@ from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
-from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect
@@ -228,22 +227,14 @@ def _cta_pairs(explorer: Explorer, polls: Collection[Step]) -> Iterator[GridCtaP
         if given.arguments in tried or given.is_flipped:
             continue
         tried.add(given.arguments)
-        first = _facts_of(explorer, given, 0)
-        second = _facts_of(explorer, given, 1) if first is not None else None
-        if first is not None and second is not None:
+        first = build_facts_outside(explorer, given, 0, 0)
+        second = build_facts_outside(explorer, given, 0, 1) if first is not None else None
+        if first is not None and second is not None and _end(first) and _end(second):
             yield GridCtaPair(explorer, (first, second), polls)
 
 
-def _facts_of(explorer: Explorer, given: Scenario, number: int) -> ScenarioFacts | None:
-    """Returns the facts of one CTA of the grid; None where something about its threads is unknown."""
-    scenario = given.of_rank(0)
-    scenario.cluster_index = number
-    scenario.sample_count = given.sample_count
-    wide = explorer.execute(scenario, outside=True)
-    groups = wide.groups
-    if not wide.is_complete or any(group.has_unknown_call or group.end_reason == "budget" for group in groups):
-        return None
-    return build_scenario_facts(wide, explorer.program, explorer.budget)
+def _end(facts: ScenarioFacts) -> bool:
+    return all(group.end_reason != "budget" for group in facts.groups)
 
 
 def _place(path: WarpPath, position: int) -> tuple[int, int] | None:

@@ -22,7 +22,7 @@ from functools import partial
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
 from ptxkit.analysis.dataflow.dependence import Dependence
@@ -128,11 +128,9 @@ def _find_unordered(
         covered = set().union(*(group.covered_steps for group in exploration.groups))
         if atomic not in covered or covered.isdisjoint(stores) or covered.isdisjoint(reads):
             continue
-        scenario = given.of_rank(given.rank)
-        wide = explorer.execute(scenario, outside=True)
-        if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
+        facts = build_facts_outside(explorer, given, given.rank, given.cluster_index)
+        if facts is not None:
             followed |= covered
-            facts = build_scenario_facts(wide, explorer.program, explorer.budget)
             for each in _ScenarioAccesses(facts, atomic, stores, reads).find_unordered():
                 if (each.store, each.read) not in found:
                     found.add((each.store, each.read))

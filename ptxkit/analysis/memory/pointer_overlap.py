@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
@@ -119,11 +119,8 @@ def _overlaps_by_scenario(
         given = exploration.scenario
         if given.rank or covered.isdisjoint(firsts) or covered.isdisjoint(others):
             continue
-        scenario = given.of_rank(given.rank)
-        scenario.sample_count = given.sample_count
-        wide = explorer.execute(scenario, outside=True)
-        if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
-            facts = build_scenario_facts(wide, explorer.program, explorer.budget)
+        facts = build_facts_outside(explorer, given, given.rank, given.cluster_index)
+        if facts is not None:
             yield number, _overlaps_in_scenario(facts, firsts, others, splits)
 
 

@@ -83,6 +83,7 @@ class Explorer:
         self.infeasible_scenarios: list[Scenario] = []
         self._compiled = compile_program(program)
         self.pointers = pointer_parameters(program)
+        self._outside: dict[tuple[int, int, int], tuple[Scenario, Exploration]] = {}
         self._capacity = SharedCapacity(program)
         self.symbolic_values = SymbolicValueTable()
         self.budget = budget or AnalysisBudget().for_kernel()
@@ -363,20 +364,23 @@ class Explorer:
             self.infeasible_scenarios.append(scenario)
         return cluster[:MAX_ANALYZED_CTAS]
 
-    def execute(self, scenario: Scenario, *, outside: bool = False) -> Exploration:
-        """Executes one scenario, and the other CTAs of its cluster. Guesses made for one CTA hold for the next ones.
+    def execute_outside(self, given: Scenario, rank: int, cluster_index: int) -> Exploration:
+        """Executes a scenario in a CTA of the grid, with all accesses to global memory recorded; once for all users."""
+        key = (id(given), rank, cluster_index)
+        if key not in self._outside:
+            scenario = given.of_rank(rank)
+            scenario.cluster_index, scenario.sample_count = cluster_index, given.sample_count
+            self._outside[key] = given, self.execute(scenario, self._compiled_with_global_accesses)
+        return self._outside[key][1]
 
-        outside: whether all accesses to global memory are recorded.
-        """
+    def execute(self, scenario: Scenario, code: CompiledProgram | None = None) -> Exploration:
+        """Executes one scenario, and the other CTAs of its cluster. Guesses made for one CTA hold for the next ones."""
         size = scenario.launch.cluster_size
         cluster: list[Exploration] = []
         for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
-            own = scenario
-            if rank:
-                own = scenario.of_rank(rank)
-            cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
+            scenario = scenario.of_rank(rank) if rank else scenario
+            cluster.append(self._execute_cta(scenario, code or self._compiled))
             cluster[-1].cluster = cluster
-            scenario = own
         return cluster[0]
 
     @cached_property
