@@ -10,7 +10,7 @@ Source: PTX ISA, "Generic Addressing", "Kernel Function Parameters" (a pointer w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import product
+from itertools import compress, product
 from math import prod
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import GENERIC, AbstractValue, Alternative
@@ -149,10 +149,38 @@ def prove_bounds(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds |
         return None
     value = _value(proofs, site)
     remaining = _all_hold(value, lambda each: _check_bounds(each, size))
-    if remaining is None or remaining:
+    if remaining is None:
+        return _prove_bounds_of_threads(proofs, site, value, size)
+    if remaining:
         return remaining
     words = obligation_words.INSIDE(ranges="; ".join(dict.fromkeys(_range_words(each, size) for each in value)))
     return Evidence("range", words, proofs.values.sources_of(step, step.operand(site.subject)))
+
+
+def _prove_bounds_of_threads(
+    proofs: FunctionProofs, site: Site, value: AbstractValue, size: int
+) -> Evidence | LaunchNeeds | None:
+    """Proves that an access to shared memory is inside its variable, from the address in each thread in each state."""
+    variables = {None if each.base is None or not is_certain(each) else each.base.variable for each in value}
+    accesses = [each for each in proofs.intervals.accesses_of(site.step) if each.effect.address == site.subject]
+    variable = next(iter(variables), None)
+    if len(variables) != 1 or variable is None or variable.space != "shared" or not accesses:
+        return None
+    offsets: set[int] = set()
+    for each in accesses:
+        if each.lows is None or each.atom is not None:
+            return None
+        lows = (each.lows,) if isinstance(each.lows, int) else each.lows
+        is_used = (each.threads >> tid & 1 or isinstance(each.lows, int) for tid in range(len(lows)))
+        offsets.update(low - variable.address for low in compress(lows, is_used))
+    low, high = min(offsets), max(offsets)
+    if variable.is_open:
+        return (LaunchNeed(variable.name, "bytes", amount=high + size),) if low >= 0 else None
+    extent = variable.fixed_size
+    if low < 0 or extent is None or high + size > extent:
+        return None
+    words = obligation_words.INSIDE_VARIABLE(size=size, low=low, high=high, name=variable.name, extent=variable.size)
+    return Evidence("range", obligation_words.INSIDE(ranges=words))
 
 
 def _check_bounds(each: Alternative, size: int) -> _Verdict:

@@ -12,7 +12,7 @@ Source: PTX ISA, "bar, barrier", "Conflict and Data-races", "Performance-Tuning 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -59,6 +59,7 @@ class IntervalProofs:
         self._launch = launch_config_of(program)
         self._shared: dict[tuple[Step, Access], bool] = {}
         self._unfenced: dict[Step, set[Step]] = defaultdict(set)
+        self._of_intervals: list[StateAccess] = []
 
     @cached_property
     def barriers(self) -> Sequence[Step]:
@@ -95,6 +96,21 @@ class IntervalProofs:
             self._may_be_shared,
             self._ranges_of,
         )
+
+    def accesses_of(self, step: Step) -> Sequence[StateAccess]:
+        """Returns the accesses of a step in all states of the threads; none if the states are unknown."""
+        return self._accesses_by_step.get(step, ())
+
+    @cached_property
+    def _accesses_by_step(self) -> Mapping[Step, Sequence[StateAccess]]:
+        found: dict[Step, list[StateAccess]] = defaultdict(list)
+        if self._is_applicable():
+            every = self._phases.accesses if self._phases is not None else None
+            if self._phases is None and self.is_solved:
+                every = self._of_intervals
+            for each in every or ():
+                found[each.step].append(each)
+        return found
 
     @property
     def phase_steps(self) -> tuple[Step, ...]:
@@ -231,6 +247,8 @@ class IntervalProofs:
         wanted = list(self._wanted_values(values))
         states = CtaStates(self._program, self._cfg, values, self._execution, self.barriers, wanted)
         accesses = IntervalAccesses(self._program, self._cfg, values, states, self._may_be_shared)
+        if not values.assumed:
+            self._of_intervals = [each for state in states.states for each in accesses.of_state(state)]
         conflicts = IntervalConflicts(states, accesses, self._launch.threads, self._ranges_of)
         everyone = (1 << self._launch.threads) - 1
         writes = UnfencedWrites(states, accesses, everyone, conflicts.may_share_bytes)

@@ -40,7 +40,8 @@ class PhaseOrder:
     wanted: the values that decide the accesses and the paths. may_share: whether an access may be one of the CTA's
     shared memory. ranges_of: the bytes that an access may use. pairs, unfenced: as in `PhaseSchedule`; `reason` is why
     nothing is known, None otherwise. blocked: the steps at which threads may wait without end. counted: those that use
-    only mbarriers whose phases wait for as many bytes as copies transfer.
+    only mbarriers whose phases wait for as many bytes as copies transfer. accesses: those of all states; None if these
+    are unknown.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class PhaseOrder:
         self.reason: str | None = None
         self.blocked: set[Step] = set()
         self.counted: set[Step] = set()
+        self.accesses: Sequence[StateAccess] | None = None
         if launch.cluster_size > 1 or _multicasts(program):
             self.reason = "other CTAs of the cluster may access the shared memory"
             return
@@ -79,8 +81,8 @@ class PhaseOrder:
                 **exits,
             }
             segments = Segments(states, accesses, tracked, shared)
-            every = [each for state in states.states for each in _all_accesses(accesses, state)]
-            overlaps = Overlaps(launch.threads, ranges_of, every)
+            self.accesses = [each for state in states.states for each in _all_accesses(accesses, state)]
+            overlaps = Overlaps(launch.threads, ranges_of, self.accesses)
             schedule = PhaseSchedule(values, states, accesses, segments, overlaps, cfg)
         except UnknownOrderError as error:
             self.reason = str(error)
