@@ -103,10 +103,23 @@ GRIDS = (
     ),
 )
 
+_ALONG_Y = tuple(
+    replace(each, body=each.body.replace("%ctaid.x", "%ctaid.y").replace("%nctaid.x", "%nctaid.y"))
+    for each in (
+        _grid("along the y axis, a fence does not order CTAs", _FENCE, is_race=True),
+        _grid("along the y axis, a barrier of the grid orders the CTAs", f"{_ARRIVE} {_AWAIT_ALL}"),
+        _case("along the y axis, fences release and acquire"),
+        _case(
+            "along the y axis, nothing acquires", acquired="", poll=_NAMED_POLL, read=_expect(_READ, "store", "poll")
+        ),
+    )
+)
+
 _STRONG_READ = "ld.volatile.global.b32 %r13, [%rd4];"
 
 CASES = (
     *GRIDS,
+    *_ALONG_Y,
     _case("a strong read after an acquire", read=_STRONG_READ),
     _case(
         "nothing acquires before a strong read",

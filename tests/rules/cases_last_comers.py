@@ -77,6 +77,12 @@ atom.acq_rel.gpu.global.add.u32 %n, [counted], 1; st.param.b32 [r], %n; ret; }""
         undecided=("PTX623",),
     ),
     _case("a fence acquires after an atomic that releases", count=_COUNT.replace("atom", "atom.release.gpu")),
+    _case(
+        "a poll acquires after an atomic that releases",
+        after="all: ld.acquire.gpu.b32 %r16, [%rd9]; setp.lt.u32 %p6, %r16, %r11; @%p6 bra all;",
+        count="""mov.u32 %r20, %envreg1; mov.b64 %rd9, {%r20, %r20};
+atom.release.gpu.add.u32 %r11, [%rd9], 1;""",
+    ),
     _case("the atomic releases itself", count=_COUNT.replace("atom", "atom.acq_rel.gpu")),
     _case("the atomic only acquires", count=_COUNT.replace("atom", "atom.acquire.gpu"), mark=_FOUND),
     _case("older fences release, too", "membar.gl;", "membar.gl;"),

@@ -23,9 +23,11 @@ from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.memory.cta_scope_atomics import axes_of_grid
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect
@@ -192,22 +194,26 @@ class CtaRaceSearch:
     def __init__(self, explorer: Explorer, polls: Collection[Step]) -> None:
         self._dependence = explorer.program.analysis(Dependence)
         self._pointers = pointer_parameters(explorer.program)
-        self._pairs = list(_cta_pairs(explorer, polls))
+        self._explorer, self._polls = explorer, polls
+        self._pairs: dict[str, list[GridCtaPair]] = {}
+        self.axes = axes_of_grid(explorer.program)
+        """The axes of the grid along which the kernel reads the position of its CTA."""
 
-    def find_races(self, wanted: Collection[tuple[Step, Step]]) -> Iterator[tuple[Step, Step]]:
+    def find_races(self, wanted: Collection[tuple[Step, Step]], axis: str) -> Iterator[tuple[Step, Step]]:
         """Yields those pairs of a write and another access that certainly race, in the order of the text.
 
-        Where numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
+        The two CTAs are next to each other along an axis of the grid. Where numbers among the arguments decide the
+        addresses, all samples must show it: one may be impossible.
         """
-        races = [pair.find_races(wanted) for pair in self._pairs]
+        if axis not in self._pairs:
+            self._pairs[axis] = list(_cta_pairs(self._explorer, self._polls, axis))
+        races = [(pair, pair.find_races(wanted)) for pair in self._pairs[axis]]
         for each in sorted(wanted, key=lambda steps: (steps[1].index, steps[0].index)):
-            shown = [each in found for found in races]
-            if any(shown) and (not any(map(self._depends_on_numbers, each)) or self._is_shown_by_all(each, shown)):
-                yield each
-
-    def _is_shown_by_all(self, steps: tuple[Step, Step], shown: list[bool]) -> bool:
-        known = [(pair, found) for pair, found in zip(self._pairs, shown, strict=True) if pair.executes(steps)]
-        return sum(pair.sample_count for pair, _ in known) > 1 and all(found for _, found in known)
+            if any(each in found for _, found in races):
+                known = [(pair, each in found) for pair, found in races if pair.executes(each)]
+                is_shown = sum(pair.sample_count for pair, _ in known) > 1 and all(found for _, found in known)
+                if is_shown or not any(map(self._depends_on_numbers, each)):
+                    yield each
 
     def _depends_on_numbers(self, step: Step) -> bool:
         return any(
@@ -217,8 +223,8 @@ class CtaRaceSearch:
         )
 
 
-def _cta_pairs(explorer: Explorer, polls: Collection[Step]) -> Iterator[GridCtaPair]:
-    """Yields the first two CTAs of the grid in each scenario in which all threads end, and call no unknown code."""
+def _cta_pairs(explorer: Explorer, polls: Collection[Step], axis: str) -> Iterator[GridCtaPair]:
+    """Yields the first two CTAs of an axis in each scenario in which all threads end, and call no unknown code."""
     if explorer.launch.cluster_size > 1 or explorer.program.callees:
         return
     tried = set()
@@ -227,14 +233,22 @@ def _cta_pairs(explorer: Explorer, polls: Collection[Step]) -> Iterator[GridCtaP
         if given.arguments in tried or given.is_flipped:
             continue
         tried.add(given.arguments)
-        first = build_facts_outside(explorer, given, 0, 0)
-        second = build_facts_outside(explorer, given, 0, 1) if first is not None else None
-        if first is not None and second is not None and _end(first) and _end(second):
+        first = _facts_of(explorer, given, axis, 0)
+        second = _facts_of(explorer, given, axis, 1) if first is not None else None
+        if first is not None and second is not None:
             yield GridCtaPair(explorer, (first, second), polls)
 
 
-def _end(facts: ScenarioFacts) -> bool:
-    return all(group.end_reason != "budget" for group in facts.groups)
+def _facts_of(explorer: Explorer, given: Scenario, axis: str, number: int) -> ScenarioFacts | None:
+    """Returns the facts of one CTA of an axis; None where something about its threads is unknown."""
+    if axis == "x":
+        facts = build_facts_outside(explorer, given, 0, number)
+    else:
+        moved = given.of_rank(0)
+        moved.sample_count = given.sample_count
+        moved.overrides += ((f"%ctaid.{axis}", 0), number), ((f"%nctaid.{axis}", 0), 2)
+        facts = build_facts_outside(explorer, moved, 0, 0)
+    return None if facts is None or any(group.end_reason == "budget" for group in facts.groups) else facts
 
 
 def _place(path: WarpPath, position: int) -> tuple[int, int] | None:

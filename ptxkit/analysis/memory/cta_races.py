@@ -2,9 +2,9 @@
 
 A weak store whose execution or address the number of the CTA decides is of one CTA. If another CTA accesses the same
 bytes weakly, only an acquire pattern in one of them that observes a release pattern in the other one orders the two.
-Only positions, arguments and the sizes of the launch may decide the accesses. A kernel of this kind is
-taken to be launched with several CTAs along the x axis. Where the kernel polls a flag that it does not write, what
-writes it may order the CTAs.
+Only positions, arguments and the sizes of the launch may decide the accesses. A kernel of this kind is taken to be
+launched with several CTAs along the axes of the grid that it reads. Where the kernel polls a flag that it does not
+write, what writes it may order the CTAs.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order", "Release and Acquire Patterns".
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
+from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
@@ -25,8 +25,6 @@ from ptxkit.syntax.tree import Operand
 
 #: An instruction and an address of its operands.
 _Use: TypeAlias = tuple[Step, Operand | None]
-#: The registers that distinguish the two CTAs that are executed.
-_NUMBERS_OF_CTA = frozenset(("%ctaid.x", "%clusterid.x"))
 
 
 def find_cta_races(explorer: Explorer) -> Iterator[tuple[Step, Step]]:
@@ -42,13 +40,14 @@ def find_cta_races(explorer: Explorer) -> Iterator[tuple[Step, Step]]:
         return
     inputs = ConditionInputs(program, explorer.input_independence, polls)
     decided = {use: inputs.inputs_of(*use) for pair in sharing for use in pair}
-    wanted = {
-        (store[0], load[0])
-        for store, load in sharing
-        if not (decided[store].is_data or decided[load].is_data) and _is_of_one_cta(decided[store])
-    }
-    if wanted:
-        yield from CtaRaceSearch(explorer, polls).find_races(wanted)
+    known = [(store, load) for store, load in sharing if not (decided[store].is_data or decided[load].is_data)]
+    search, found = CtaRaceSearch(explorer, polls), set[tuple[Step, Step]]()
+    for axis in search.axes:
+        numbers = {f"%ctaid.{axis}", f"%clusterid.{axis}"}
+        wanted = {(s[0], load[0]) for s, load in known if not numbers.isdisjoint(decided[s].special_registers)} - found
+        for pair in search.find_races(wanted, axis) if wanted else ():
+            found.add(pair)
+            yield pair
 
 
 def has_no_shared_buffer(program: Program) -> bool:
@@ -61,10 +60,6 @@ def _sharing_accesses(program: Program) -> list[tuple[_Use, _Use]]:
     dependence = program.analysis(Dependence)
     stores, loads = (list(_uses(program, kind, order="weak")) for kind in ("write", "read"))
     return [(store, load) for store in stores for load in loads if dependence.may_share_buffer(store, load)]
-
-
-def _is_of_one_cta(inputs: InputSet) -> bool:
-    return not inputs.special_registers.isdisjoint(_NUMBERS_OF_CTA)
 
 
 def _uses(program: Program, *kinds: str, order: str | None = None) -> Iterator[_Use]:

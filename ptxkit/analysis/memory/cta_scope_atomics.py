@@ -149,6 +149,12 @@ def reads_cta_position(program: Program) -> bool:
     return any(_is_special(step, name, _GRID_REGISTERS) for step in steps for name in read_registers(step))
 
 
+def axes_of_grid(program: Program) -> str:
+    """Returns the axes of the grid along which a kernel, or a function that it calls, reads the position of its CTA."""
+    read = {name for code in program.functions for step in code.steps for name in read_registers(step)}
+    return "".join(axis for axis in "xyz" if not read.isdisjoint(f"{register}.{axis}" for register in _CTA_REGISTERS))
+
+
 def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: Step, effect: Access) -> Iterator[Step]:
     """Yields the updates, of any scope, of the word that a load reads."""
     word = words.address_of(read, effect)

@@ -180,7 +180,7 @@ class _FlagSynchronization:
                 if inputs.inputs_of(step, step.operand(access.address)).is_data:
                     return False
         self._search = self._search or CtaRaceSearch(explorer, self._polls)
-        return any(True for _ in self._search.find_races({(write, other)}))
+        return any(True for axis in self._search.axes for _ in self._search.find_races({(write, other)}, axis))
 
     def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""

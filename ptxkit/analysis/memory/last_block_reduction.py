@@ -32,6 +32,7 @@ from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.cta_scope_atomics import WordsOfAllCtas, reads_cta_position
+from ptxkit.analysis.memory.flag_accesses import find_polls
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import UnknownCall
@@ -111,7 +112,7 @@ def _find_reads_after(explorer: Explorer, atomics: Sequence[Step]) -> Iterator[L
         yield from _find_unordered(explorer, atomics[0], chosen, followed)
     known = followed.difference(chosen.undecided)
     paths = [_FencedPaths(program, atomic, ordering) for atomic in atomics]
-    for read in sorted(chosen.reads, key=lambda step: step.index):
+    for read in sorted(chosen.reads.difference(program.analysis(find_polls)), key=lambda step: step.index):
         stores = [store for store in chosen.stores_of(read) if not {store, read} <= known]
         if any(each.lead_through(store, read) for each in paths for store in stores):
             yield UndecidedLastBlockRead(read)

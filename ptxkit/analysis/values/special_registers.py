@@ -80,8 +80,8 @@ def _of_cta(launch: LaunchConfig, rank: int, cluster: int, given: Mapping[str, i
     for name, parts in vectors.items():
         known.update({f"{name}.{axis}": part for axis, part in zip("xyz", parts, strict=True)})
     for axis in "xyz":
-        number = given.get(f"%ctaid.{axis}", 0)
+        number, length = given.get(f"%ctaid.{axis}", 0), f"%nctaid.{axis}"
         if number > 0:
-            least = max(number + 1, known[f"%nctaid.{axis}"])
-            known |= {f"%ctaid.{axis}": number, f"%nctaid.{axis}": given.get(f"%nctaid.{axis}", least)}
+            known[f"%ctaid.{axis}"] = number
+        known[length] = given.get(length, max(number + 1, known[length]))
     return known
