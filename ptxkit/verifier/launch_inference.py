@@ -140,11 +140,13 @@ def blocks_within(blocks: list[Shape], contract: LaunchContract) -> list[Shape]:
 def _adjacent_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
     """Returns a grid of two adjacent clusters, or of four where CTAs share words of global memory.
 
-    A CTA may then pass on what it has from a second one to a third one, as in scans.
+    A CTA may then pass on what it has from a second one to a third one, as in scans. The four are in two axes where the
+    kernel reads two.
     """
-    axis = evidence.axes[0] if evidence.axes else 0
-    whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
-    whole[axis] *= 4 if evidence.shares_global_memory else 2
+    axes = list(evidence.axes[: 2 if evidence.shares_global_memory else 1]) or [0]
+    whole = [*cluster, *(1 for _ in range(axes[-1] + 1 - len(cluster)))]
+    for axis in axes:
+        whole[axis] *= 4 if evidence.shares_global_memory and len(axes) == 1 else 2
     return tuple(whole)
 
 

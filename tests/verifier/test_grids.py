@@ -67,6 +67,7 @@ WAIT:
         (OVERLAP.replace("AXIS", "z"), "1x1x2"),
         (STENCIL, "2"),
         (TICKET, "4"),
+        (TICKET.replace("%clock", "%ctaid.y").replace("@%p1 ret;", "@%p1 ret;\n\tmov.u32 %r3, %ctaid.x;"), "2x2"),
         (POLL.replace("LOAD", "ld.relaxed.gpu.global.u32"), "4"),
         (POLL.replace("LOAD", "ld.global.u32"), "4"),
     ],
