@@ -32,7 +32,7 @@ from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_viola
 from ptxkit.rules.limits import MAX_HOLDING_SIZES
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
-from ptxkit.syntax.tree import Function
+from ptxkit.syntax.tree import Directive, Function
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 """The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
@@ -179,12 +179,12 @@ class BlockSizeTrials:
         large = min((launch for launch, _ in larger), key=lambda each: each.threads)
         key = (kernel.program.function.name, limit.block, large.block)
         if key not in self._written_for_larger:
-            small_program, large_program = (
-                self._trials.program(kernel.program.function, "reqntid", block) for block in key[1:]
-            )
+            function, blocks = kernel.program.function, key[1:]
+            sizes = (Directive("reqntid", tuple(map(str, block))) for block in blocks)
+            declared = (replace(function, directives=(*function.directives, size)) for size in sizes)
             self._written_for_larger[key] = distinguishes_further_threads(
-                small_program, large_program
-            ) and not strides_over_threads(small_program, limit.threads)
+                kernel.program, *declared
+            ) and not strides_over_threads(kernel.program, limit.threads)
         return self._written_for_larger[key]
 
     def _add_conditions(

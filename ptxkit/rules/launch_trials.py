@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
+from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.diagnostics import Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
@@ -49,16 +49,9 @@ class LaunchTrials:
             self._explored = {key: self._explore(function, added)}
         return self._explored[key]
 
-    def program(self, function: Function, directive: str, extents: Iterable[int]) -> Program:
-        """Returns a kernel with one more directive."""
-        return self._flatten(function, Directive(directive, tuple(map(str, extents))))
-
-    def _flatten(self, function: Function, added: Directive) -> Program:
-        declared = replace(function, directives=(*function.directives, added))
-        return flatten(self._module, declared, self._context, calls=True)
-
     def _explore(self, function: Function, added: Directive) -> KernelFacts | None:
-        explorer = Explorer(self._flatten(function, added), self.budget)
+        declared = replace(function, directives=(*function.directives, added))
+        explorer = Explorer(flatten(self._module, declared, self._context, calls=True), self.budget)
         explorer.run()
         return KernelFacts(explorer, self._policy) if explorer.explorations else None
 

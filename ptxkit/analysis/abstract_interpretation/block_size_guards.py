@@ -15,17 +15,17 @@ from ptxkit.analysis.ir.step_registers import read_registers
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, Expression
 from ptxkit.syntax.constants import WARP_SIZE
-from ptxkit.syntax.tree import Integer, Name
+from ptxkit.syntax.tree import Function, Integer, Name
 
 
-def distinguishes_further_threads(small: Program, large: Program) -> bool:
+def distinguishes_further_threads(program: Program, small: Function, large: Function) -> bool:
     """Returns whether a guard has one value in all threads of a small block, and may have both in a large one.
 
-    The programs are the same kernel with two declared sizes of its block.
+    small, large: the kernel with two declared sizes of its block.
     """
-    first, second = (code.analysis(AbstractRegisters) for code in (small, large))
-    guarded = [step for step in large.own_effectful_steps if step.instruction.guard is not None]
-    return any(_is_constant(first, small.steps[step.index]) and not _is_constant(second, step) for step in guarded)
+    first, second = (AbstractRegisters(program, declared) for declared in (small, large))
+    guarded = [step for step in program.own_effectful_steps if step.instruction.guard is not None]
+    return any(_is_constant(first, step) and not _is_constant(second, step) for step in guarded)
 
 
 def strides_over_threads(program: Program, threads: int) -> bool:

@@ -25,7 +25,7 @@ from ptxkit.analysis.values.value_reader import Reader, ValueReader, loaded_argu
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.layout import DeclaredVariable
-from ptxkit.syntax.tree import operand_names
+from ptxkit.syntax.tree import Function, operand_names
 
 #: The operations whose results are integers of one bit, or of 32 bits, and no addresses.
 _FLAGS = ("elected", "vote", "is_space", "is_canceled")
@@ -39,13 +39,13 @@ class AbstractOperands(ValueReader[AbstractValue]):
     """The operands of the steps of one function.
 
     forwarded: the loads from local memory that return a register which was just stored, with the register. (Whether
-    this holds in shared memory depends on the order of the threads.)
+    this holds in shared memory depends on the order of the threads.) declared: the function with its directives.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, declared: Function) -> None:
         self._program = program
         self.forwarded = {step: name for step, name in program.analysis(forwarded_loads).items() if _is_local(step)}
-        self._specials = SpecialRanges(program.function if program.is_kernel else None)
+        self._specials = SpecialRanges(declared if program.is_kernel else None)
 
     def constant(self, number: int) -> AbstractValue:
         return integers(single(_LONG, number))

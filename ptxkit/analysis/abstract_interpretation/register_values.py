@@ -42,21 +42,26 @@ from ptxkit.analysis.limits import (
 from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, Expression
-from ptxkit.syntax.tree import Integer, Name, Operand, operand_names
+from ptxkit.syntax.tree import Function, Integer, Name, Operand, operand_names
 
 _Conditions = tuple[PathComparison, ...]
 
 
 class AbstractRegisters:
-    """The values of the registers of one function."""
+    """The values of the registers of one function.
 
-    def __init__(self, program: Program) -> None:
+    declared: the kernel with other directives than those of the program, with which it shares what they do not decide.
+    """
+
+    def __init__(self, program: Program, declared: Function | None = None) -> None:
         self._program, self._cfg = program, program.analysis(ControlFlowGraph)
-        cfg = self._cfg
-        self.graph = ValueGraph(program, cfg)
-        self.reader = AbstractOperands(program)
-        self.states = FiniteStates(cfg, self.graph)
-        self._conditions = BranchConditions(cfg, self.graph)
+        self.reader = AbstractOperands(program, declared or program.function)
+        like = program.analysis(AbstractRegisters) if declared is not None else None
+        self.graph: ValueGraph = ValueGraph(program, self._cfg) if like is None else like.graph
+        self.states: FiniteStates = FiniteStates(self._cfg, self.graph) if like is None else like.states
+        self._conditions: BranchConditions = (
+            BranchConditions(self._cfg, self.graph) if like is None else like._conditions
+        )
         self._known: dict[ValueNode, AbstractValue] = {}
         self._widths: dict[str, int] = {}
         self._visits: dict[ValueNode, int] = defaultdict(int)

@@ -83,19 +83,20 @@ def _phase_imbalance(
     cast: SyncSimulation, blocked: BlockedThread, known: SimulatedMbarrier, place: MbarrierLocation
 ) -> TxImbalance | None:
     """Returns what keeps a phase from completion: the bytes, after all arrivals, or the absence of any arrival."""
-    state = known.state
+    state, kinds = known.state, (MbarrierArrive, MbarrierTrack)
+    if state.pending_arrivals:
+        if any(isinstance(event.effect, kinds) for event in cast.events_at(place)):
+            return None
+    elif not state.tx_count:
+        return None
     events = list(dict.fromkeys(cast.events_at(place)))
+    expects = tuple(event for event in events if isinstance(event.effect, MbarrierExpect))
     copies = tuple(event for event in events if isinstance(event.effect, MbarrierComplete))
-    if state.pending_arrivals == 0 and state.tx_count:
-        came = state.expected_bytes - state.tx_count
-        return TxImbalance(
-            place, state.expected_bytes, came, tuple(dict.fromkeys(known.expect_events)), copies, blocked.event
-        )
-    if state.pending_arrivals and not any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events):
-        came = state.expected_bytes - state.tx_count
-        expects = tuple(event for event in events if isinstance(event.effect, MbarrierExpect))
-        return TxImbalance(place, state.expected_bytes, came, expects, copies, blocked.event, has_arrivals=False)
-    return None
+    has_arrivals = not state.pending_arrivals
+    if has_arrivals:
+        expects = tuple(dict.fromkeys(known.expect_events))
+    came = state.expected_bytes - state.tx_count
+    return TxImbalance(place, state.expected_bytes, came, expects, copies, blocked.event, has_arrivals=has_arrivals)
 
 
 def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbalance | None:
