@@ -47,7 +47,7 @@ ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [odd+16]; //! PTX207""",
 mov.u32 %r13, odd; add.u32 %r13, %r13, %r11; ld.shared.v2.b32 {%r10, %r11}, [%r13+16];
 ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r13+16];""",
         before=".shared .align 16 .b8 odd[24];",
-        undecided=("PTX207",),
+        undecided=("PTX205", "PTX207"),
     ),
     Case(
         "an access across the end of a variable is a doubt if data decide whether it is executed",
@@ -160,8 +160,8 @@ st.shared.u32 [%r10], %r1;""",
         undecided=("PTX207",),
     ),
     Case(
-        "launch-sized memory has no known end",
-        "ld.shared.u32 %r10, [tile+8192]; mov.u32 %r11, more; st.shared.u32 [%r11+100000], %r10;",
+        "launch-sized memory has no known end, but the variables before it have",
+        "ld.shared.u32 %r10, [tile+8192]; mov.u32 %r11, more; st.shared.u32 [%r11+100000], %r10; //? PTX207",
         before=".extern .shared .align 16 .b8 more[];",
     ),
     Case(

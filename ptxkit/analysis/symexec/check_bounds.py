@@ -44,8 +44,6 @@ def bounded_spaces(program: Program) -> frozenset[str]:
     named = outermost.variables.values() if outermost is not None else ()
     found = {v.space for v in named if v.fixed_size is not None and v.space in ("global", "const")}
     found.update(v.space for v in program.variables if v.fixed_size is not None)
-    if any(v.space == "shared" and v.fixed_size is None for v in program.variables):
-        found.discard("shared")  # the launch may allocate the memory after a variable
     return frozenset(found)
 
 
