@@ -5,8 +5,8 @@ What it does
     variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
     thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
     if arguments determine the address, or arguments or data determine the number of iterations before it, or for shared
-    memory whose size the launch determines (`.extern .shared`) itself. It is undecided if data contribute to an address that
-    is the same in each execution, if data or arguments determine whether a thread accesses it, and if only threads
+    memory whose size the launch determines (`.extern .shared`) itself. It is undecided if data contribute to an address
+    that is the same in each execution, if data or arguments determine whether a thread accesses it, and if only threads
     leave the variable that not all launches have. An access
     to shared memory that begins after the end of a variable is a warning, because assemblers place dynamic shared
     memory there.
