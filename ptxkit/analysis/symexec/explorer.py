@@ -30,7 +30,7 @@ from ptxkit.analysis.symexec.executor import LockstepExecutor
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
-from ptxkit.analysis.symexec.ring_sizes import size_of_other_slot
+from ptxkit.analysis.symexec.ring_sizes import further_ring_size
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
@@ -282,11 +282,11 @@ class Explorer:
             self._reaches_missed(Scenario(self.launch, sample, overrides=place))
 
     def _explore_other_slot(self) -> None:
-        """Executes a size with which a ring ends in another slot of its buffers, if the first size ends in the last."""
+        """Executes a size with which a ring ends in another slot of its buffers, or uses all of them."""
         first = self.explorations[0]
         if first.scenario.sample_count == 1 and not _is_truncated(first):
-            size = size_of_other_slot(first.groups, first.scenario.sample)
-            if size is not None:
+            size = further_ring_size(first.groups, first.scenario.sample, max(MORE_SAMPLES))
+            if size is not None and size not in self._cut_short:
                 self._explore(Scenario(self.launch, size))
 
     def _explore_mixed_sizes(self) -> None:

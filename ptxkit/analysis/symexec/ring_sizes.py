@@ -14,21 +14,25 @@ from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, UnknownCall
 from ptxkit.isa.effects import Access, Effect
 
 
-def size_of_other_slot(groups: Iterable[GroupTrace], size: int) -> int | None:
-    """Returns a size of one tile more than a ring has slots; None if no copy of the executions goes round a ring that
-    ends in its last slot.
+def further_ring_size(groups: Iterable[GroupTrace], size: int, largest: int) -> int | None:
+    """Returns a size of one tile more than a ring has slots, if a copy of the executions ends in its last slot.
+
+    A copy to several addresses, and to none of them again, may fill only a part of a ring: the result is the largest
+    size. It is None if there is no such copy.
 
     size: that of the executions, a multiple of the size of a tile.
     """
+    may_be_part = False
     for group in groups:
         for addresses in _copy_addresses(group).values():
             slots, rounds = len(set(addresses)), len(addresses)
+            may_be_part = may_be_part or 1 < rounds == slots
             if slots < 2 or rounds < 2 * slots or addresses[slots:] != addresses[:-slots]:
                 continue
             tiles = 1 << (rounds - 1).bit_length()  # some copies of the first tiles precede the loop
             if not tiles % slots and not size % tiles:
                 return (slots + 1) * (size // tiles)
-    return None
+    return largest if may_be_part else None
 
 
 def _copy_addresses(group: GroupTrace) -> dict[Step, list[int]]:
