@@ -61,6 +61,7 @@ from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_exp
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
     GRID_NOTE,
+    is_of_strict_policy,
     launch_text,
     make_diagnostic,
     make_undecided,
@@ -430,7 +431,7 @@ class _Session:
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
-            if key in self._diagnostics:
+            if key in self._diagnostics or (not self._strict and is_of_strict_policy(finding)):
                 continue
             reason = self._assumptions.undecided_reason(finding, trial.contents, is_degenerate=trial.is_degenerate)
             if reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.diagnostics import Diagnostic, OpenLinesText, Place, Severity, Undecided
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import Violation, Witness
 from ptxkit.emulator.driver.finding_diagnostics import finding_diagnostic, locate_witnesses
 from ptxkit.source import SourceFile
@@ -97,3 +98,11 @@ def _access_properties(access: Witness) -> dict[str, object]:
         "old": access.old,
         "new": access.new,
     }
+
+
+def is_of_strict_policy(finding: Violation) -> bool:
+    """Returns whether the manual does not state that a violation is wrong.
+
+    It does not say that the shared memory of a CTA which exits must not be read by a copy.
+    """
+    return finding.content.template is ptx3xx.COPY_READS_EXITED_CTA

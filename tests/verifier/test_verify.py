@@ -245,3 +245,32 @@ def test_a_result_of_an_unwritten_register_is_a_warning_where_the_number_was_giv
     (found,) = [each for each in result.diagnostics if each.code == "PTX651"]
     assert found.severity == "warning"
     assert "reads %r5, which this thread has not written, and byte 28 of argument out" in found.message
+
+
+SENT = """	.shared .align 16 .b8 sent[256];
+	shl.b32 %r2, %r1, 2;
+	mov.u32 %r3, sent;
+	add.u32 %r2, %r2, %r3;
+	st.shared.u32 [%r2], %r1;
+	fence.proxy.async.shared::cta;
+	bar.sync 0;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 ret;
+	mov.u32 %r4, %ctaid.x;
+	mul.wide.u32 %rd4, %r4, 256;
+	add.u64 %rd4, %rd1, %rd4;
+	mov.u32 %r5, 0;
+next:
+	cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r3], 256;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group.read 1;
+	add.u64 %rd4, %rd4, 4096;
+	add.u32 %r5, %r5, 1;
+	setp.lt.u32 %p2, %r5, 3;
+	@%p2 bra next;"""
+
+
+def test_a_copy_that_reads_an_exited_cta_is_reported_under_the_same_policy_as_by_lint() -> None:
+    result = verify_text(kernel(SENT))
+    assert (result.diagnostics, result.undecided) == ((), ())
+    assert {each.code for each in verify_text(kernel(SENT), policy="strict").diagnostics} == {"PTX303"}
