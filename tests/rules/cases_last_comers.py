@@ -40,6 +40,7 @@ CASES = (
     _case("nothing is released before the count", mark=_FOUND),
     replace(_case("the counter is a variable", mark=_FOUND, count=_COUNT_VARIABLE), before=_VARIABLE),
     replace(_case("a fence releases before the count in a variable", _FENCE, count=_COUNT_VARIABLE), before=_VARIABLE),
+    _case("the end of an earlier grid orders no CTAs", mark=_FOUND, store=f"griddepcontrol.wait; {_STORE}"),
     _case("a fence releases before the count", _FENCE),
     replace(
         _case("a function may count", count="{ .param .b32 r; call (r), count, (); ld.param.b32 %r11, [r]; }"),

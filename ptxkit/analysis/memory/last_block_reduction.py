@@ -37,7 +37,7 @@ from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earli
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Barrier, Effect, Grid, ProxyFence
+from ptxkit.isa.effects import Access, Barrier, Effect, ProxyFence
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, ALL_ORDERS, CTA_LEVEL, RELEASE_ORDERS, fence_level
 from ptxkit.syntax.tree import Operand
 
@@ -366,7 +366,7 @@ def _may_order_ctas(effect: Effect) -> bool:
             return effect.space in ("global", "generic", "shared::cluster")
         case Barrier(level=level):
             return level not in ("cta", "warp")
-    return isinstance(effect, Grid)
+    return False
 
 
 def _is_inter_cta_fence(effect: Effect, orders: frozenset[str] = ALL_ORDERS) -> bool:
