@@ -117,7 +117,8 @@ class RuleRun:
     def _check_explored(self, judge: VerdictBuilder, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
         if not explorer.explorations:
-            reason = ptx3xx.USES_TOO_MUCH_SHARED()
+            is_too_large = not explorer.infeasible_scenarios  # other kernels of the module used up the budget
+            reason = ptx3xx.KERNEL_TOO_LARGE() if is_too_large else ptx3xx.USES_TOO_MUCH_SHARED()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
             self._judge_obligations(judge, explorer.program, None)
             return

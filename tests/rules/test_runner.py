@@ -33,3 +33,25 @@ def test_garbage_is_collected_between_kernels_only() -> None:
         pass
     assert collecting == [False, False]
     assert gc.isenabled()
+
+
+COPY = """
+.version 8.0
+.target sm_80
+.address_size 64
+.entry kernel() {
+  .shared .align 16 .b8 tile[16];
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  mov.u32 %r1, tile;
+  mov.u64 %rd1, 0;
+  cp.async.cg.shared.global [%r1], [%rd1], 16;
+  cp.async.wait_all;
+  ret;
+}
+"""
+
+
+def test_a_kernel_that_the_budget_does_not_reach_does_not_use_too_much_memory() -> None:
+    [*_, verdict] = RuleRun(parse(COPY), "isa", [], AnalysisBudget(steps=0)).verdicts()
+    assert {each.reason for each in verdict.undecided} == {str(ptx3xx.KERNEL_TOO_LARGE())}
