@@ -70,21 +70,23 @@ class RegisterPool:
         Where the path of some warp is not known, the last stage includes everything that follows.
         """
         known_threads = self._facts.all_threads(RegisterCount, Barrier) or []
-        paths = {each.tid: _sequence_of(each.trace, self._threads, self.trusts_guesses) for each in known_threads}
+        # Most threads of a warp take the same path.
+        paths = dict.fromkeys(
+            (each.tid // WARP_SIZE, _sequence_of(each.trace, self._threads, self.trusts_guesses))
+            for each in known_threads
+        )
         lowest = min(setmaxnreg_operands_of(self._facts.program), default=self.initial_count)
-        common = _count_common_barriers([*paths.values()])
+        common = _count_common_barriers([path for _, path in paths])
         stages: list[dict[int, _StageRegisters]] = []
         for stage in range(common + 1 if paths else 0):
             held: dict[int, _StageRegisters] = {}
-            for tid, path in paths.items():
-                first = stages[-1][tid // WARP_SIZE].last if stages else self.initial_count
+            for warp, path in paths:
+                first = stages[-1][warp].last if stages else self.initial_count
                 counts = [first, *path.counts_in(stage, common)]
                 if stage == common and not path.is_complete:
                     counts.append(lowest)
-                other = held.get(tid // WARP_SIZE, _StageRegisters(first, MAX_THREAD_REGISTERS, MAX_THREAD_REGISTERS))
-                held[tid // WARP_SIZE] = _StageRegisters(
-                    first, min(other.minimum, *counts), min(other.last, counts[-1])
-                )
+                other = held.get(warp, _StageRegisters(first, MAX_THREAD_REGISTERS, MAX_THREAD_REGISTERS))
+                held[warp] = _StageRegisters(first, min(other.minimum, *counts), min(other.last, counts[-1]))
             stages.append(held)
         return stages
 
@@ -106,8 +108,8 @@ class _SetmaxnregSequence:
     barriers, and after the last one. is_complete: whether its whole path is known.
     """
 
-    barriers: list[int]
-    counts: list[list[int]]
+    barriers: tuple[int, ...]
+    counts: tuple[tuple[int, ...], ...]
     is_complete: bool
 
     def counts_in(self, stage: int, last: int) -> list[int]:
@@ -118,25 +120,28 @@ class _SetmaxnregSequence:
 def _sequence_of(trace: ThreadTrace, threads: int, trusts_guesses: bool) -> _SetmaxnregSequence:
     met: list[int] = []
     counts: list[list[int]] = [[]]
+    is_complete = trace.end_reason == "exit" and (trusts_guesses or trace.is_certain())
     for position, event in enumerate(trace.events):
         if isinstance(event, UnknownCall) or not (trusts_guesses or trace.is_certain(position)):
-            return _SetmaxnregSequence(met, counts, is_complete=False)
+            is_complete = False
+            break
         sets, waits = isinstance(event.effect, RegisterCount), _is_full_cta_wait(event, threads)
         if not sets and waits is None:
             continue
         if not isinstance(event.amount, int) or waits is False:
-            return _SetmaxnregSequence(met, counts, is_complete=False)
+            is_complete = False
+            break
         if sets:
             counts[-1].append(event.amount)
         else:
             met.append(event.amount)
             counts.append([])
-    return _SetmaxnregSequence(met, counts, trace.end_reason == "exit" and (trusts_guesses or trace.is_certain()))
+    return _SetmaxnregSequence(tuple(met), tuple(map(tuple, counts)), is_complete)
 
 
 def _count_common_barriers(paths: Sequence[_SetmaxnregSequence]) -> int:
     """Returns how many barriers are common to all threads; a thread that has exited need not arrive."""
-    longest = max((path.barriers for path in paths), key=len, default=[])
+    longest = max((path.barriers for path in paths), key=len, default=())
     kept = [len(longest)]
     for path in paths:
         pairs = zip(path.barriers, longest, strict=False)
