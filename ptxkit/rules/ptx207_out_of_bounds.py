@@ -82,7 +82,7 @@ def _indexed_by_data(kernel: KernelFacts) -> Iterator[Step]:
     by data, such as the digits of 2/pi.
     """
     program, dependence = kernel.program, kernel.explorer.input_independence.dependence
-    proofs = FunctionProofs(program)
+    proofs = program.analysis(FunctionProofs)
     for site in sites_of(is_memory_access)(program):
         leaves = (
             dependence.sources_of(site.step, site.step.operand(site.subject)) if program.contains(site.step) else ()

@@ -48,6 +48,8 @@ class InputIndependence:
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self.program = program
         self._sole_variables: dict[tuple[Step, Operand | None], str | None] = {}
+        self._known_sources: dict[tuple[Step, Operand | None], frozenset[DependenceSource]] = {}
+        self._carried: dict[str, bool] = {}
         self._fixed_by_cluster = _CLUSTER if launch.cluster_size > 1 else ()
         self._fixed_by_block = (*_THREAD_POSITION, *_FIXED_REGISTERS, *_BLOCK, *self._fixed_by_cluster)
         self._fixed_registers = tuple(name for name in self._fixed_by_block if launch.is_exact or name not in _BLOCK)
@@ -138,10 +140,12 @@ class InputIndependence:
         )
 
     def _is_carried(self, register: str) -> bool:
-        inputs, _ = self.dependence.direct_dependences(register)
-        return register in self.dependence.source_registers(inputs) and any(
-            map(self.cfg.may_repeat, self.program.definitions.get(register, ()))
-        )
+        if register not in self._carried:
+            inputs, _ = self.dependence.direct_dependences(register)
+            self._carried[register] = register in self.dependence.source_registers(inputs) and any(
+                map(self.cfg.may_repeat, self.program.definitions.get(register, ()))
+            )
+        return self._carried[register]
 
     def is_branch_independent(self, branch: Step) -> bool:
         """Returns whether neither data nor arguments decide where control continues after a branch."""
@@ -166,6 +170,9 @@ class InputIndependence:
 
         settled: whether the guard of a step does not count.
         """
+        known = self._known_sources.get((step, operand)) if settled is None else None
+        if known is not None:
+            return known
         found: set[DependenceSource] = set()
         registers = Worklist[str](())
         passed: set[int] = set()
@@ -190,6 +197,8 @@ class InputIndependence:
             writes = self.dependence.param_variable_writes.get(register, ())
             for definition in (*self.program.definitions.get(register, ()), *writes):
                 come_to(definition)
+        if settled is None:
+            self._known_sources[(step, operand)] = frozenset(found)
         return frozenset(found)
 
     def last_deciding_steps(self, step: Step, among: Collection[Step]) -> Iterator[Step]:
