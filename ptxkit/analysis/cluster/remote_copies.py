@@ -10,6 +10,7 @@ Asynchronous Copy Operations".
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -186,26 +187,22 @@ class OutgoingSignals:
     def __init__(self, facts: ScenarioFacts) -> None:
         self._facts = facts
         self._cache: dict[tuple[ThreadView, int], bool] = {}
+        self._phases: dict[tuple[ThreadView, int], int | None] = {}
 
     @cached_property
-    def _signals(self) -> list[RemoteAccess]:
-        reached = (*self._remote_accesses, *find_multicast_arrivals(self._facts))
-        return [each for each in reached if each.mbarrier is not None]
+    def _signals(self) -> list[list[RemoteAccess]]:
+        """The signals of each thread at each mbarrier of another CTA, in order."""
+        found: dict[tuple[ThreadView, int, int], list[RemoteAccess]] = defaultdict(list)
+        for each in (*self._remote_accesses, *find_multicast_arrivals(self._facts)):
+            if each.mbarrier is not None:
+                found[each.thread, each.rank, each.mbarrier].append(each)
+        return [sorted(each, key=lambda signal: signal.position) for each in found.values()]
 
-    @cached_property
-    def _phases(self) -> dict[tuple[ThreadView, int], int]:
-        """The latest phases in which signals may count, by their thread and position.
-
-        Where it is unknown, it is at least that of an earlier signal of the same thread.
-        """
-        found: dict[tuple[ThreadView, int], int] = {}
-        last: dict[tuple[ThreadView, int, int | None], int] = {}
-        for each in sorted(self._signals, key=lambda signal: signal.position):
-            place = each.thread, each.rank, each.mbarrier
-            phase = _latest_phase_of(self._facts, each.thread, each.position) or last.get(place)
-            if phase is not None:
-                found[each.thread, each.position] = last[place] = phase
-        return found
+    def _phase_of(self, signal: RemoteAccess) -> int | None:
+        key = signal.thread, signal.position
+        if key not in self._phases:
+            self._phases[key] = _latest_phase_of(self._facts, *key)
+        return self._phases[key]
 
     @cached_property
     def _remote_accesses(self) -> list[RemoteAccess]:
@@ -229,15 +226,26 @@ class OutgoingSignals:
         rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
         if self._signals_unknown_mbarriers or _may_observe_cluster_phase(source, rounds + 1, issuer, until):
             return True
-        return any(
-            reach.rank != source.scenario.rank or self._may_be_signaled(reach, place)
-            for reach in self._signals
-            if self._is_possibly_after(reader, position, reach)
-        )
+        for signals in self._signals:
+            number = next(
+                (n for n, each in enumerate(signals) if self._is_possibly_after(reader, position, each)), None
+            )
+            if number is not None and (
+                signals[0].rank != source.scenario.rank or self._may_be_signaled(signals, number, place)
+            ):
+                return True
+        return False
 
-    def _may_be_signaled(self, reach: RemoteAccess, place: CtaPosition) -> bool:
-        """Returns whether a thread has observed before a position the phase of a signal, in all schedules."""
-        phase = self._phases.get((reach.thread, reach.position))
+    def _may_be_signaled(self, signals: list[RemoteAccess], number: int, place: CtaPosition) -> bool:
+        """Returns whether a thread has observed before a position the phase of a signal, in all schedules.
+
+        signals: those of a thread at an mbarrier, in order: where the phase of one is unknown, it is at least that of
+        an earlier one.
+        """
+        reach = signals[number]
+        phase = next(
+            (known for at in range(number, -1, -1) if (known := self._phase_of(signals[at])) is not None), None
+        )
         if phase is None:
             return True
         source, issuer, until = place
