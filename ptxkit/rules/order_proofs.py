@@ -19,10 +19,11 @@ def proves_order(about: EffectTest, partner: EffectTest) -> Prover:
 
     about: the effects of the site's instruction that count.
     """
-    return partial(_prove_order, about, partner)
+    return partial(prove_order, about, partner)
 
 
-def _prove_order(about: EffectTest, partner: EffectTest, proofs: FunctionProofs, site: Site) -> Evidence | None:
+def prove_order(about: EffectTest, partner: EffectTest, proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Proves that each access with a partner effect is ordered with those of a site, or apart from them."""
     if not any(about(each) and subject_of(each) == site.subject for each in site.step.effects):
         return None
     return prove_apart(about, partner, proofs, site) or _prove_by_intervals(about, partner, proofs, site)

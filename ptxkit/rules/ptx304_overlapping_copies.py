@@ -38,9 +38,10 @@ from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics import MessageTemplate
 from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Access
-from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import both, either, is_a, sites_of, writes_shared
-from ptxkit.rules.order_proofs import proves_order
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import Evidence, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import Site, both, either, is_a, sites_of, writes_shared
+from ptxkit.rules.order_proofs import prove_order
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -99,11 +100,17 @@ def _finding(name: str, earlier: AsyncCopy, event: TraceEvent, words: MessageTem
 
 
 _COPY = both(is_a(Access, completion="cp.async"), writes_shared)
+_BULK_COPY = both(is_a(Access, proxy="async"), writes_shared)
+
+
+def _prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    return prove_order(_COPY, _COPY, proofs, site) or prove_order(_BULK_COPY, _BULK_COPY, proofs, site)
+
 
 RULE = Rule(
     ptx3xx.OVERLAPPING_COPIES,
     check,
     asynchronous=True,
-    sites=sites_of(either(_COPY, both(is_a(Access, proxy="async"), writes_shared))),
-    prove=proves_order(_COPY, _COPY),
+    sites=sites_of(either(_COPY, _BULK_COPY)),
+    prove=_prove,
 )

@@ -53,10 +53,13 @@ class StateAccess:
     def is_compatible_with(self, other: StateAccess) -> bool:
         """Returns whether two threads may execute these accesses of the same bytes at the same time.
 
-        PTX621 compares neither strong accesses nor the stores of one instruction, most of which store one value.
+        PTX621 compares neither strong accesses nor the stores of one instruction, most of which store one value. A bulk
+        copy that is executed again may copy other values.
         """
         if self.effect.order != "weak" and other.effect.order != "weak":
             return True
+        if not {self.group, other.group} <= {None, "cp.async"}:
+            return not (self.writes or other.writes)
         is_same = self.step is other.step or (bool(self.stored) and self.stored == other.stored)
         return is_same and self.writes and other.writes
 

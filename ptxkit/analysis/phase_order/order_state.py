@@ -74,6 +74,11 @@ class Known:
         """Returns what an operation that orders no memory publishes: that phases are complete."""
         return Known(frozenset(event for event in self.events if event[0] != "access"))
 
+    def of_operations(self) -> Known:
+        """Returns what an operation publishes that completes later: phases, and bulk copies that it may have read."""
+        copies = (e for e in self.events if isinstance(e[1], StateAccess) and e[1].group == "mbarrier")
+        return self.without_accesses() | Known(frozenset(copies))
+
     def without(self, event: Event) -> Known:
         if event not in self.events:
             return self

@@ -128,9 +128,10 @@ class OrderingEffects:
         for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
             number = count * threads.bit_count()
             known = state.published_by(group, threads)
-            if effect.order == "relaxed" or effect.asynchronous:
+            if effect.order == "relaxed":
                 known = known.without_accesses()
             if effect.asynchronous:
+                known = known.of_operations()
                 for event, order in list(state.events.items()):
                     if event[0] == "access" and event[2] == group and order.pending == "tcgen05":
                         state.events[event] = replace(order, pending=key)

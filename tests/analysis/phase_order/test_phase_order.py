@@ -168,3 +168,23 @@ def test_each_group_may_have_its_own_barrier() -> None:
     )
     assert proofs_of(text).follows_phases
     assert is_proven(text)
+
+
+TWO_COPIES = """
+.reg .pred %p4; .shared .align 8 .b64 bars[2]; .shared .align 16 .b8 slots[32];
+mov.u32 %r1, %tid.x; mov.u32 %r2, bars; mov.u32 %r4, slots; ld.param.u64 %rd1, [p];
+setp.ne.u32 %p1, %r1, 0; @%p1 bra END;
+mbarrier.init.shared.b64 [%r2], 1; mbarrier.init.shared.b64 [%r2+8], 1; mov.u32 %r6, 0;
+NEXT: shl.b32 %r7, %r6, 3; add.u32 %r7, %r2, %r7; mul.lo.u32 %r8, %r6, {stride}; add.u32 %r8, %r4, %r8;
+mbarrier.arrive.expect_tx.shared.b64 _, [%r7], 16;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 16, [%r7];
+add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 2; @%p3 bra NEXT;
+ONE: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0; @!%p2 bra ONE;
+TWO: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+8], 0; @!%p2 bra TWO;
+END: add.u32 %r9, %r9, 0;
+"""
+
+
+@pytest.mark.parametrize(("stride", "is_apart"), [(16, True), (0, False)])
+def test_a_copy_that_is_executed_again_may_overlap_with_itself(stride: int, is_apart: bool) -> None:
+    assert is_proven(kernel(TWO_COPIES.replace("{stride}", str(stride)))) == is_apart
