@@ -195,7 +195,7 @@ end:""",
         f"{_KEEPS.format(7)} {_GIVES.format('elsewhere')} ld.local.b32 %r11, [%rd3];\n"
         "mov.u32 %r12, tile; add.u32 %r12, %r12, %r11; ld.shared.u32 %r13, [%r12];",
         before=".extern .func elsewhere(.param .b64 p);",
-        undecided=("PTX300",),
+        undecided=("PTX207", "PTX300"),
     ),
     Case(
         "a module has more shared memory than a CTA, and its kernel calls a function that uses some of it",

@@ -509,7 +509,7 @@ mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
 st.shared.v4.b32 [%r4+2048], {%r1, %r1, %r1, %r1};"""
 _MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 0, 1, 1, 0, 0;"
 
-OFFSET = "ld.global.u32 %r20, [%rd1]; add.u32 %r21, %r2, %r20; add.u32 %r22, %r8, %r20;"
+OFFSET = "ld.global.u32 %r20, [%rd1]; and.b32 %r20, %r20, 4080; add.u32 %r21, %r2, %r20; add.u32 %r22, %r8, %r20;"
 COPY_SOMEWHERE = f"{OFFSET} cp.async.cg.shared.global [%r21], [%rd1], 16; cp.async.commit_group;"
 DONE = "cp.async.wait_group 0;"
 

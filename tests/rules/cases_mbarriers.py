@@ -293,6 +293,7 @@ mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8192; //! PTX503
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 8176;
 {FILL} [%r2], [%rd1], 8176, [%r5];
 {LOOP}""",
+        undecided=("PTX304",),
     ),
     Case(
         "another thread arrives after the expect-tx",

@@ -29,6 +29,18 @@ HIDDEN_ADDRESSES = {
     " mad.lo.u32 %r11, %r11, 4, %r2;",
 }
 
+#: Those that are not proven to be inside the tile.
+_UNBOUNDED = {
+    description: ("PTX207",)
+    for description in (
+        "a byte",
+        "a permutation of bytes",
+        "the upper half of 64 bits",
+        "one of a pair",
+        "the address of another lane",
+    )
+}
+
 _STORE = "st.shared.u32 [%r11], %r10;"
 _COPY_OUT = """@!%p1 bra done;
 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 8192; cp.async.bulk.commit_group;
@@ -49,11 +61,12 @@ CROSSINGS = tuple(
         Case(
             f"a store to {description} without a fence before the async read",
             f"{_DATA} {address} {_STORE} bar.sync 0; {_COPY_OUT}",
-            undecided=("PTX401",),
+            undecided=(*_UNBOUNDED.get(description, ()), "PTX401"),
         ),
         Case(
             f"a store to {description} with a fence before the async read",
             f"{_DATA} {address} {_STORE} {_FENCE} bar.sync 0; {_COPY_OUT}",
+            undecided=_UNBOUNDED.get(description, ()),
         ),
     )
 )
@@ -65,11 +78,12 @@ RACES = tuple(
         Case(
             f"a read of {description} that no barrier orders after the stores",
             f"{_DATA} {address} {_OWN_WORD} st.shared.u32 [%r13], %r10; {_READ}",
-            undecided=("PTX621",),
+            undecided=(*_UNBOUNDED.get(description, ()), "PTX621"),
         ),
         Case(
             f"a read of {description} after the barrier",
             f"{_DATA} {address} {_OWN_WORD} st.shared.u32 [%r13], %r10; bar.sync 0; {_READ}",
+            undecided=_UNBOUNDED.get(description, ()),
         ),
     )
 )
@@ -192,7 +206,7 @@ ld.global.u64 %rd13, [%rd1]; ld.global.u64 %rd14, [%rd1+8];
 wgmma.fence.sync.aligned;
 wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}}, %rd13, %rd14, 1, 1, 1, 0, 0;
 wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.f32 [%rd2], %f0;""",
-        undecided=("PTX401",),
+        undecided=("PTX205", "PTX401"),
     ),
 )
 
