@@ -30,16 +30,16 @@ HIDDEN_ADDRESSES = {
 }
 
 #: Those that are not proven to be inside the tile.
-_UNBOUNDED = {
-    description: ("PTX207",)
-    for description in (
+_UNBOUNDED = dict.fromkeys(
+    (
         "a byte",
         "a permutation of bytes",
         "the upper half of 64 bits",
         "one of a pair",
         "the address of another lane",
-    )
-}
+    ),
+    ("PTX207",),
+)
 
 _STORE = "st.shared.u32 [%r11], %r10;"
 _COPY_OUT = """@!%p1 bra done;

@@ -8,7 +8,9 @@ Source: PTX ISA, "Release and Acquire Patterns", "Control Flow Instructions: cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.called_functions import called_functions
@@ -43,6 +45,24 @@ class FlagCalls:
             for step in wanted(code)
         )
 
+    def steps_before(self, goal: Step, is_between: StepTest) -> set[int]:
+        """Returns the indices of the steps that a path to a goal may start with, without a step of a kind before it."""
+        found, waiting = {goal.index}, [goal.index]
+        while waiting:
+            for index in self._predecessors[waiting.pop()]:
+                if index not in found and not self._stops(self._program.steps[index], is_between):
+                    found.add(index)
+                    waiting.append(index)
+        return found
+
+    @cached_property
+    def _predecessors(self) -> Mapping[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for step in self._program.steps:
+            for index in step_successors(self._program, step):
+                found[index].append(step.index)
+        return found
+
     def steps_after(self, starts: Iterable[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the steps to which a path leads from the start of one without a step of a kind before them."""
         indices = [index for step in starts for index in step_successors(self._program, step)]
@@ -58,8 +78,11 @@ class FlagCalls:
             seen.add(index)
             step = code.steps[index]
             yield step
-            if not is_between(step) and not (step.is_opaque_call and self._passes(step, is_between)):
+            if not self._stops(step, is_between):
                 waiting.extend(step_successors(code, step))
+
+    def _stops(self, step: Step, is_between: StepTest) -> bool:
+        return is_between(step) or (step.is_opaque_call and self._passes(step, is_between))
 
     def _passes(self, call: Step, is_between: StepTest) -> bool:
         """Returns whether each path through the functions that a call enters has a step of a kind."""

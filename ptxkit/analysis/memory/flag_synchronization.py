@@ -13,11 +13,11 @@ Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "Morally str
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
@@ -196,18 +196,21 @@ class _FlagSynchronization:
 
     def _faults_before_signal(self, signal: Step, sent: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the signal for a store from which a path reaches it without a release, or without a barrier."""
-        if not self._releases(signal, level):
-            for store in sent:
-                if any(self._find_reachable([store], {signal}, lambda step: _orders(step, RELEASE_ORDERS, level))):
-                    yield FlagFault("no-release", signal, store, _SCOPES[level])
-                    break
+
+        def find_after(stores: Iterable[Step], starts: Set[int]) -> Step | None:
+            successors = ((store, step_successors(self._program, store)) for store in stores)
+            return next((store for store, after in successors if not starts.isdisjoint(after)), None)
+
+        if sent and not self._releases(signal, level):
+            before = self._calls.steps_before(signal, lambda step: _orders(step, RELEASE_ORDERS, level))
+            store = find_after(sent, before)
+            if store is not None:
+                yield FlagFault("no-release", signal, store, _SCOPES[level])
         signalers = self._guards.of_thread(signal)
-        for store in sent if signalers else ():
-            if not signalers <= self._guards.of_thread(store) and any(
-                self._find_reachable([store], {signal}, _orders_threads)
-            ):
-                yield FlagFault("no-barrier-before-signal", signal, store)
-                break
+        others = [each for each in sent if not signalers <= self._guards.of_thread(each)] if signalers else []
+        store = find_after(others, self._calls.steps_before(signal, _orders_threads)) if others else None
+        if store is not None:
+            yield FlagFault("no-barrier-before-signal", signal, store)
 
     def _acquires(self, poll: Step, level: int) -> bool:
         """Returns whether a poll acquires, or each path from it in the functions that it calls."""
