@@ -54,12 +54,12 @@ def test_threads_that_only_some_launches_have_are_checked() -> None:
     assert violations_of(line, tid=0, bounds="") == []
 
 
-def test_memory_from_the_launch_has_no_end() -> None:
+def test_variables_have_an_end_where_the_launch_sizes_memory() -> None:
     def spaces(before: str) -> frozenset[str]:
         return bounded_spaces(program_of(module_of(HEAD, before=before)))
 
     assert spaces("") == {"shared", "local"}
-    assert spaces(".extern .shared .b8 more[];") == {"local"}
-    assert spaces(".extern .shared .b8 more[16];") == {"local"}
+    assert spaces(".extern .shared .b8 more[];") == {"shared", "local"}
+    assert spaces(".extern .shared .b8 more[16];") == {"shared", "local"}
     assert spaces(".global .b8 words[4]; .const .b8 table[4];") == {"shared", "local", "global", "const"}
     assert spaces(".weak .global .b8 words[4]; .extern .const .b8 table[4];") == {"shared", "local"}

@@ -49,9 +49,9 @@ def test_only_the_largest_size_is_tried_after_those_that_reach_nothing_new(monke
     tried: list[int] = []
     execute = Explorer.execute
 
-    def note(self: Explorer, scenario: Scenario, *, outside: bool = False) -> Exploration:
+    def note(self: Explorer, scenario: Scenario) -> Exploration:
         tried.append(scenario.sample)
-        return execute(self, scenario, outside=outside)
+        return execute(self, scenario)
 
     monkeypatch.setattr(Explorer, "execute", note)
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
