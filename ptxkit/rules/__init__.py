@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from pkgutil import iter_modules
+from os import scandir
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: All rules, by code: a module of this package whose name begins with a code has the rule of that code.
 RULES: tuple[Rule, ...] = tuple(
     import_module(f"{__name__}.{name}").RULE
-    for name in sorted(each.name for each in iter_modules(__path__))
+    for name in sorted(each.name.partition(".")[0] for each in scandir(__path__[0]))
     if name.startswith("ptx")
 )
 
