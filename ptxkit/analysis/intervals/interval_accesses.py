@@ -58,10 +58,9 @@ class StateAccess:
         """
         if self.effect.order != "weak" and other.effect.order != "weak":
             return True
-        if not {self.group, other.group} <= {None, "cp.async"}:
-            return not (self.writes or other.writes)
+        is_bulk = not {self.group, other.group} <= {None, "cp.async"}
         is_same = self.step is other.step or (bool(self.stored) and self.stored == other.stored)
-        return is_same and self.writes and other.writes
+        return is_same and not is_bulk and self.writes and other.writes
 
 
 Pending = Mapping[StateAccess, tuple[int, int]]

@@ -15,6 +15,7 @@ from functools import cached_property
 from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.called_functions import called_functions
 from ptxkit.analysis.ir.program import Program, Step, callee_of
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Control
 
 StepTest = Callable[[Step], bool]
@@ -45,15 +46,13 @@ class FlagCalls:
             for step in wanted(code)
         )
 
-    def steps_before(self, goal: Step, is_between: StepTest) -> set[int]:
+    def steps_before(self, goals: Iterable[Step], is_between: StepTest) -> set[int]:
         """Returns the indices of the steps that a path to a goal may start with, without a step of a kind before it."""
-        found, waiting = {goal.index}, [goal.index]
-        while waiting:
-            for index in self._predecessors[waiting.pop()]:
-                if index not in found and not self._stops(self._program.steps[index], is_between):
-                    found.add(index)
-                    waiting.append(index)
-        return found
+        indices = Worklist(goal.index for goal in goals)
+        for index in indices:
+            before = self._predecessors[index]
+            indices.add(each for each in before if not self._stops(self._program.steps[each], is_between))
+        return indices.seen
 
     @cached_property
     def _predecessors(self) -> Mapping[int, list[int]]:
@@ -69,17 +68,12 @@ class FlagCalls:
         return self._steps_from(self._program, indices, is_between)
 
     def _steps_from(self, code: Program, starts: Iterable[int], is_between: StepTest) -> Iterator[Step]:
-        seen: set[int] = set()
-        waiting = list(starts)
-        while waiting:
-            index = waiting.pop()
-            if index in seen:
-                continue
-            seen.add(index)
+        indices = Worklist(starts)
+        for index in indices:
             step = code.steps[index]
             yield step
             if not self._stops(step, is_between):
-                waiting.extend(step_successors(code, step))
+                indices.add(step_successors(code, step))
 
     def _stops(self, step: Step, is_between: StepTest) -> bool:
         return is_between(step) or (step.is_opaque_call and self._passes(step, is_between))

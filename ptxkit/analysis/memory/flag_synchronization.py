@@ -13,7 +13,7 @@ Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "Morally str
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
@@ -107,9 +107,10 @@ class _FlagSynchronization:
         self._guards, self._pointers = PositionGuards(self._program), pointer_parameters(self._program)
         self._buffers = {step: self._buffers_of(step) for step in self._steps}
         self._writes = [step for step in self._steps if global_accesses(step, "write", "update") and step not in polls]
-        strong = [step for step in self._writes if global_accesses(step, "write", "update")[0].order != "weak"]
+        strong = _strong_writes(self._program)
         stores = [step for step in self._writes if step not in strong]
         reads = [step for step in self._steps if step not in polls and global_accesses(step, "read")]
+        shared = [*self._sharing(reads, stores), *self._sharing(stores, reads)]
         signaling = self._calls.entering(_strong_writes)
         for poll in (*hoisted, *polls):
             signals = [step for step in self._writes if self._may_be_flag(step, poll)]
@@ -125,19 +126,17 @@ class _FlagSynchronization:
                 signals = [step for step in strong if global_accesses(step, "write")]
                 data, sent = list(filter(reads_weakly, reads)), stores
             else:
-                data = [*self._sharing(reads, stores), *self._sharing(stores, reads)]
-                sent = data
+                data = sent = shared
                 yield from self._faults_without_signal(poll, {*signals, *signaling}, stores, reads)
             faults = chain(
                 self._faults_after_poll(poll, data, level),
                 *(self._faults_before_signal(signal, sent, level) for signal in (*signals, *signaling)),
             )
             yield from (replace(fault, is_external=is_external) for fault in faults)
-        data = [*self._sharing(reads, stores), *self._sharing(stores, reads)] if polling_calls else []
         for call in polling_calls:
-            yield from self._faults_after_poll(call, data, GPU_LEVEL)
+            yield from self._faults_after_poll(call, shared, GPU_LEVEL)
             for signal in (*strong, *signaling):
-                yield from self._faults_before_signal(signal, data, GPU_LEVEL)
+                yield from self._faults_before_signal(signal, shared, GPU_LEVEL)
 
     def _reads_before_endless_loops(self) -> list[Step]:
         """Returns the weak reads that decide whether a thread stays in an empty loop without an exit.
@@ -196,21 +195,13 @@ class _FlagSynchronization:
 
     def _faults_before_signal(self, signal: Step, sent: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the signal for a store from which a path reaches it without a release, or without a barrier."""
-
-        def find_after(stores: Iterable[Step], starts: Set[int]) -> Step | None:
-            successors = ((store, step_successors(self._program, store)) for store in stores)
-            return next((store for store, after in successors if not starts.isdisjoint(after)), None)
-
         if sent and not self._releases(signal, level):
-            before = self._calls.steps_before(signal, lambda step: _orders(step, RELEASE_ORDERS, level))
-            store = find_after(sent, before)
-            if store is not None:
-                yield FlagFault("no-release", signal, store, _SCOPES[level])
+            before = self._find_before(sent, [signal], lambda step: _orders(step, RELEASE_ORDERS, level))
+            yield from (FlagFault("no-release", signal, store, _SCOPES[level]) for store in islice(before, 1))
         signalers = self._guards.of_thread(signal)
         others = [each for each in sent if not signalers <= self._guards.of_thread(each)] if signalers else []
-        store = find_after(others, self._calls.steps_before(signal, _orders_threads)) if others else None
-        if store is not None:
-            yield FlagFault("no-barrier-before-signal", signal, store)
+        before = self._find_before(others, [signal], _orders_threads)
+        yield from (FlagFault("no-barrier-before-signal", signal, store) for store in islice(before, 1))
 
     def _acquires(self, poll: Step, level: int) -> bool:
         """Returns whether a poll acquires, or each path from it in the functions that it calls."""
@@ -230,14 +221,19 @@ class _FlagSynchronization:
         """Yields the stores of data that follow no poll and from which no path leads to the flag."""
         data = list(self._find_reachable([poll], set(reads), lambda _: False))
         after = set(self._find_reachable(self._polls, set(stores), lambda _: False))
-        for store in self._sharing([each for each in stores if each not in after], data):
-            if not any(self._find_reachable([store], signals, lambda _: False)):
-                yield FlagFault("no-signal", store, poll)
+        candidates = list(self._sharing([each for each in stores if each not in after], data))
+        signaled = set(self._find_before(candidates, signals, lambda _: False))
+        yield from (FlagFault("no-signal", store, poll) for store in candidates if store not in signaled)
 
     def _find_reachable(self, starts: Iterable[Step], goals: Collection[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the goals to which a path leads from a start without a step of some kind; starts are not goals."""
         reached = self._calls.steps_after(starts, is_between) if goals else ()
         return (step for step in reached if step in goals)
+
+    def _find_before(self, starts: Collection[Step], goals: Iterable[Step], is_between: StepTest) -> Iterator[Step]:
+        """Yields the starts from which a path leads to a goal without a step of some kind after the start."""
+        before = self._calls.steps_before(goals, is_between) if starts else set()
+        return (step for step in starts if not before.isdisjoint(step_successors(self._program, step)))
 
     def _required_level(self, poll: Step, signals: Collection[Step], is_external: bool) -> int:
         """Returns the level of the scope that includes the thread that polls and the one that signals.

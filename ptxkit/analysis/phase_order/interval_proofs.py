@@ -159,8 +159,7 @@ class IntervalProofs:
             return False  # the addresses of the threads depend on an unknown
         if self._has_phases:
             may_signal = any(effect.order != "weak" for _, effect in self._accesses())  # flags in shared memory
-            phases = None if may_signal else self._phases
-            return phases is not None and phases.reason is None and not phases.blocked
+            return not may_signal and self.follows_phases
         if any(isinstance(effect, TensorMemory) for effect in effects):
             return False
         located = ((step, effect) for step, effect in self._accesses() if effect.via == "address")
