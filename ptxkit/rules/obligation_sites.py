@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from types import UnionType
 from typing import TypeAlias
 
+from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect, MbarrierInit, MbarrierInvalidate, MbarrierUse
@@ -173,6 +174,17 @@ def is_a(*kinds: type | UnionType, **fields: object) -> EffectTest:
 def negation(test: EffectTest) -> EffectTest:
     """Returns the test that succeeds if this one does not."""
     return lambda effect: not test(effect)
+
+
+def sites_at_loaded_addresses(program: Program) -> list[tuple[Site, frozenset[DependenceSource]]]:
+    """Returns the accesses of a function at addresses that loaded data decide, each with what its address depends on.
+
+    For `Program.analysis`.
+    """
+    dependence = program.analysis(Dependence)
+    own = (site for site in sites_of(is_memory_access)(program) if program.contains(site.step))
+    found = ((site, dependence.sources_of(site.step, site.step.operand(site.subject))) for site in own)
+    return [(site, leaves) for site, leaves in found if any(leaf.kind == "memory" for leaf in leaves)]
 
 
 def is_mbarrier_operation(effect: Effect) -> bool:

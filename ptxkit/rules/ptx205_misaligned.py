@@ -40,7 +40,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.contract.parameter_multiples import is_wide_access
 from ptxkit.analysis.dataflow.address_distances import AddressDistances
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.memory.cta_scope_atomics import reads_cta_position
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.next_cta_alignment import find_misaligned_in_next_cta
@@ -51,7 +51,7 @@ from ptxkit.isa.effects import Access
 from ptxkit.rules.address_proofs import prove_alignment
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import is_memory_access, sites_of
+from ptxkit.rules.obligation_sites import is_memory_access, sites_at_loaded_addresses, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.object_names import quote_variable
 
@@ -62,7 +62,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     strict = kernel.policy == "strict"
 
     yield from (OpenObligation(step, ptx2xx.MISALIGNED_IN_NEXT_CTA()) for step in _misaligned_in_next_cta(kernel))
-    yield from (OpenObligation(step, ptx2xx.DATA_DECIDE_ALIGNMENT()) for step in _aligned_by_data(kernel))
+    yield from (OpenObligation(step, ptx2xx.DATA_DECIDE_ALIGNMENT()) for step in _aligned_by_data(kernel.program))
 
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind not in ("alignment", "apart"):
@@ -90,15 +90,12 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     yield from observe_operand_violations(kernel, is_certain, _finding)
 
 
-def _aligned_by_data(kernel: KernelFacts) -> Iterator[Step]:
+def _aligned_by_data(program: Program) -> Iterator[Step]:
     """Yields the vector and asynchronous accesses at addresses whose alignment loaded data decide."""
-    program, dependence = kernel.program, kernel.explorer.input_independence.dependence
-    proofs = FunctionProofs(program)
-    for site in sites_of(is_memory_access)(program):
-        if program.contains(site.step) and is_wide_access(site.step):
-            leaves = dependence.sources_of(site.step, site.step.operand(site.subject))
-            if any(leaf.kind == "memory" for leaf in leaves) and prove_alignment(proofs, site) is None:
-                yield site.step
+    proofs = program.analysis(FunctionProofs)
+    for site, _ in program.analysis(sites_at_loaded_addresses):
+        if is_wide_access(site.step) and prove_alignment(proofs, site) is None:
+            yield site.step
 
 
 def _misaligned_in_next_cta(kernel: KernelFacts) -> list[Step]:

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
@@ -41,7 +41,13 @@ from ptxkit.isa.forms import Match
 from ptxkit.rules.address_proofs import prove_bounds
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import either, is_mbarrier_operation, is_memory_access, sites_of
+from ptxkit.rules.obligation_sites import (
+    either,
+    is_mbarrier_operation,
+    is_memory_access,
+    sites_at_loaded_addresses,
+    sites_of,
+)
 from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.object_names import quote_variable
@@ -71,25 +77,21 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     steps = map(_step_of, observe_operand_violations(kernel, depends_on_block, finding))
     for step in dict.fromkeys(steps).keys() - set(map(_step_of, known)):
         yield OpenObligation(step, ptx2xx.LAST_THREADS_MAY_NOT_EXIST(), "block")
-    for step in dict.fromkeys(_indexed_by_data(kernel)).keys() - set(map(_step_of, known)):
+    for step in dict.fromkeys(_indexed_by_data(kernel.program)).keys() - set(map(_step_of, known)):
         yield OpenObligation(step, ptx2xx.DATA_MAY_LEAVE_VARIABLE())
 
 
-def _indexed_by_data(kernel: KernelFacts) -> Iterator[Step]:
+def _indexed_by_data(program: Program) -> Iterator[Step]:
     """Yields the accesses of a variable at an offset that loaded data decide, and that may be outside the variable.
 
     Variables in local memory are left out: only their own thread uses them, and library functions index tables there
     by data, such as the digits of 2/pi.
     """
-    program, dependence = kernel.program, kernel.explorer.input_independence.dependence
     proofs = program.analysis(FunctionProofs)
-    for site in sites_of(is_memory_access)(program):
-        leaves = (
-            dependence.sources_of(site.step, site.step.operand(site.subject)) if program.contains(site.step) else ()
-        )
+    for site, leaves in program.analysis(sites_at_loaded_addresses):
         variables = [site.step.scope.variable(leaf.name) for leaf in leaves if leaf.kind == "variable"]
         is_bounded = any(v is not None and v.fixed_size is not None and v.space != "local" for v in variables)
-        if is_bounded and any(leaf.kind == "memory" for leaf in leaves) and prove_bounds(proofs, site) is None:
+        if is_bounded and prove_bounds(proofs, site) is None:
             yield site.step
 
 
