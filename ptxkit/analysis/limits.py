@@ -209,8 +209,9 @@ MAX_TRIAL_STEPS = 400_000
 MAX_BLOCK_STEPS = 200
 """The maximum number of steps in a block: the budget of an execution is checked between blocks."""
 
-MAX_CHECKED_EXECUTIONS = 8
-"""The maximum number of executions of an instruction whose bounds and ranks are checked. Later executions repeat them.
+MAX_CHECKED_EXECUTIONS = 33
+"""The maximum number of executions of an instruction whose bounds and ranks are checked: a warp that strides over 1024
+elements leaves them with the last one.
 """
 
 MAX_CHECKED_MASKS = 4

@@ -163,8 +163,10 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
 
 
 def _is_located(found: WrongAddressKind | OperandViolation) -> bool:
-    """Returns whether a violation is about the place of an address."""
-    return isinstance(found, WrongAddressKind) or found.kind == "bounds"
+    """Returns whether a violation is about the place of an address; one of alignment in its first execution."""
+    return (
+        isinstance(found, WrongAddressKind) or found.kind == "bounds" or (found.kind == "alignment" and found.is_first)
+    )
 
 
 def _is_space_without_arguments(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:

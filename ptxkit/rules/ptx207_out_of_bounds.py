@@ -3,13 +3,14 @@
 What it does
     Finds loads, stores, copies and mbarrier operations that access bytes before the beginning or after the end of a
     variable of known size, if the address is that variable plus an offset that is the same in every launch, and a
-    thread certainly executes the access. For a copy, all of its bytes must be within the variable. Nothing is reported
-    if arguments determine the address, or arguments or data determine the number of iterations before it, or for shared
-    memory whose size the launch determines (`.extern .shared`) itself. It is undecided if data contribute to an address
-    that is the same in each execution, if data or arguments determine whether a thread accesses it, and if only threads
-    leave the variable that not all launches have. An access
-    to shared memory that begins after the end of a variable is a warning, because assemblers place dynamic shared
-    memory there.
+    thread certainly executes the access. It is a warning if arguments determine whether the threads of the CTA execute
+    the access, and not which of them do, and the smallest arguments lead to it. For a copy, all of its bytes must be
+    within the variable. Nothing is reported if arguments determine the address, or arguments or data determine the
+    number of iterations before it, or for shared memory whose size the launch determines (`.extern .shared`) itself. It
+    is undecided if data contribute to an address that is the same in each execution, if data determine whether a thread
+    accesses it, or arguments together with its position, and if only threads leave the variable that not all launches
+    have. An access to shared memory that begins after the end of a variable is a warning, because assemblers place
+    dynamic shared memory there.
 
 Why it matters
     The assembler decides what is placed next to a variable: the access uses another variable or unallocated memory, or
@@ -29,14 +30,17 @@ ISA section
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
+from ptxkit.analysis.symexec.smallest_sizes import violations_at_smallest_sizes
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.forms import Match
 from ptxkit.rules.address_proofs import prove_bounds
 from ptxkit.rules.function_proofs import FunctionProofs
@@ -58,19 +62,33 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every access whose address is known."""
     certainty = kernel.explorer.input_independence
 
+    def is_always_executed(misfit: OperandViolation) -> bool:
+        return certainty.sole_variable(misfit.step, misfit.step.operand(misfit.role)) is not None
+
+    at_smallest_sizes = cache(lambda: violations_at_smallest_sizes(kernel.explorer))
+
+    def is_executed_for_some_arguments(misfit: OperandViolation) -> bool:
+        if not _is_by_thread_only(certainty, misfit):
+            return False
+        same = [each for each in at_smallest_sizes() if (each.step, each.role) == (misfit.step, misfit.role)]
+        return any(each.is_certain and _variable_and_offset(certainty, each) is not None for each in same)
+
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind == "bounds" and not certainty.program.contains(misfit.step):
             return (None if _is_outside(misfit) else False) if misfit.is_in_every_launch else False
         if not misfit.is_in_every_launch or _variable_and_offset(certainty, misfit) is None:
             return False
-        step = misfit.step
-        return certainty.sole_variable(step, step.operand(misfit.role)) is not None or None
+        return is_always_executed(misfit) or is_executed_for_some_arguments(misfit) or None
 
-    def depends_on_block(misfit: OperandViolation) -> bool:
-        return not misfit.is_in_every_launch and _variable_and_offset(certainty, misfit) is not None
+    def depends_on_block(misfit: OperandViolation) -> bool | None:
+        is_known = _variable_and_offset(certainty, misfit) is not None
+        if is_known:
+            return False if misfit.is_in_every_launch else None
+        return False if _variable_and_offset(certainty, misfit, given_block=True) is None else None
 
     def finding(misfit: OperandViolation) -> Finding:
-        return _finding(certainty, misfit)
+        found = _finding(certainty, misfit)
+        return found if is_always_executed(misfit) else replace(found, severity=Severity.WARNING)
 
     known = list(observe_operand_violations(kernel, is_reported, finding))
     yield from known
@@ -95,6 +113,13 @@ def _indexed_by_data(program: Program) -> Iterator[Step]:
             yield site.step
 
 
+def _is_by_thread_only(certainty: InputIndependence, misfit: OperandViolation) -> bool:
+    """Returns whether arguments only lead all threads to an access, in the first iteration of its loops."""
+    step = misfit.step
+    is_fixed = misfit.is_certain and certainty.has_fixed_value(step, step.operand(misfit.role))
+    return is_fixed and not certainty.may_argument_select_threads(step, of_cta=True)
+
+
 def _step_of(observed: Observation | OpenObligation) -> Step:
     return observed.step if isinstance(observed, OpenObligation) else observed.key[0]
 
@@ -107,15 +132,18 @@ def _is_outside(misfit: OperandViolation) -> bool:
     return variable.fixed_size is not None and misfit.value > variable.fixed_size - misfit.required
 
 
-def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation) -> tuple[DeclaredVariable, int] | None:
+def _variable_and_offset(
+    certainty: InputIndependence, misfit: OperandViolation, *, given_block: bool = False
+) -> tuple[DeclaredVariable, int] | None:
     """Returns the variable from which an address is derived, and the offset of the access in bytes.
 
-    The result is None if the access is correct or unknown.
+    The result is None if the access is correct or unknown. given_block: whether only launches of one block size are
+    considered, so that loops over the threads of a block have a known number of iterations.
     """
     step = misfit.step
     if misfit.kind != "bounds" or step.match is None or not certainty.program.contains(step):
         return None
-    base = _base_variable(certainty, misfit, step.match)
+    base = _base_variable(certainty, misfit, step.match, given_block=given_block)
     if base is None or base.fixed_size is None:
         return None
     where = misfit.value
@@ -125,7 +153,9 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
     return None if 0 <= where <= base.fixed_size - misfit.required else (base, where)
 
 
-def _base_variable(certainty: InputIndependence, misfit: OperandViolation, match: Match) -> DeclaredVariable | None:
+def _base_variable(
+    certainty: InputIndependence, misfit: OperandViolation, match: Match, *, given_block: bool
+) -> DeclaredVariable | None:
     """Returns the only variable on which an address depends in the state space of the access.
 
     The result is None where arguments may contribute to the address, or where arguments or data decide after how many
@@ -141,7 +171,7 @@ def _base_variable(certainty: InputIndependence, misfit: OperandViolation, match
     ):
         return None
     is_later = certainty.depends_on_iterations(step, operand) and not misfit.is_certain
-    if is_later and certainty.may_input_decide_iterations(step, operand):
+    if is_later and certainty.may_input_decide_iterations(step, operand, given_block=given_block):
         return None
     spaces = {space.partition("::")[0] for role, space, _ in accessed_ranges(match) if role == misfit.role}
     sources = certainty.dependence.sources_of(step, operand)

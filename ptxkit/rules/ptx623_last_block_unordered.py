@@ -1,12 +1,13 @@
 """PTX623: the last CTA, which an atomic determines, reads data of the other CTAs without synchronization.
 
 What it does
-    Finds atomics on a word that all CTAs of the grid share and whose result determines which CTA continues to read what
-    each CTA stored to global memory before, if no fence is between the stores and the atomic. It is reported only if
-    only the position of the thread and parameters determine the stores, only the result of the atomic determines who
-    reads, and both access the same bytes of one buffer. If that fence is present but none is between the
-    atomic and the reads, the question is left open, and `--policy strict` warns. It is also left open where data
-    or other unknown values may determine the word, the stores or the reads, and a fence is missing on some path.
+    Finds atomics on a word that all CTAs of the grid share, or all along one of its axes, and whose result determines
+    which CTA continues to read what each CTA stored to global memory before, if no fence is between the stores and the
+    atomic. It is reported only if only the position of the thread and parameters determine the stores, only the result
+    of the atomic determines who reads, and both access the same bytes of one buffer. If that fence is present but none
+    is between the atomic and the reads, the question is left open, and `--policy strict` warns. It is also left open
+    where data or other unknown values may determine the word, the stores or the reads, and a fence is missing on some
+    path.
 
 Why it matters
     An atomic is relaxed by default and orders nothing else. The last CTA may read the values from before the stores of

@@ -107,6 +107,31 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
         undecided=("PTX207",),
     ),
     Case(
+        "an argument decides whether all threads execute the access",
+        "setp.gt.u32 %p3, %r6, 0; @!%p3 bra end;\nst.shared.u32 [tile+-4], %r1; //? PTX207\nend:",
+    ),
+    Case(
+        "an unrolled loop reaches the access only with larger arguments",
+        """setp.lt.u32 %p3, %r6, 4; @%p3 bra end; st.shared.u32 [tile+8184], %r1; st.shared.u32 [tile+8192], %r1;
+end:""",
+        undecided=("PTX207",),
+    ),
+    Case(
+        "threads of all blocks exceed the end in steps of the block",
+        """mov.u32 %r12, %ntid.x; mov.u32 %r10, %r1;
+more: shl.b32 %r11, %r10, 2; add.u32 %r11, %r11, %r2;
+st.shared.u32 [%r11+6144], %r1; //? PTX207
+add.u32 %r10, %r10, %r12; setp.lt.u32 %p3, %r10, 513; @%p3 bra more;""",
+        bounds="",
+    ),
+    Case(
+        "threads of all blocks fill a variable in steps of the block",
+        """mov.u32 %r12, %ntid.x; mov.u32 %r10, %r1;
+more: shl.b32 %r11, %r10, 2; add.u32 %r11, %r11, %r2; st.shared.u32 [%r11+6144], %r1;
+add.u32 %r10, %r10, %r12; setp.lt.u32 %p3, %r10, 512; @%p3 bra more;""",
+        bounds="",
+    ),
+    Case(
         "an argument that is compared with the number of the thread may keep threads within bounds",
         "shl.b32 %r10, %r1, 7; add.u32 %r11, %r2, %r10; setp.lt.u32 %p3, %r1, %r6; @%p3 st.shared.u32 [%r11], %r1;",
         undecided=("PTX207",),
@@ -114,10 +139,9 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
     Case(
         "the first round of a loop whose length is an argument exceeds the end",
         """mov.u32 %r10, %r2; mov.u32 %r11, 0; setp.eq.u32 %p3, %r6, 0; @%p3 bra end;
-more: st.shared.u32 [%r10+-64], %r1;
+more: st.shared.u32 [%r10+-64], %r1; //? PTX207
 add.u32 %r10, %r10, 64; add.u32 %r11, %r11, 1; setp.lt.u32 %p3, %r11, %r6; @%p3 bra more;
 end:""",
-        undecided=("PTX207",),
     ),
     Case(
         "an address is inside its variable only after the offset is added in 32 bits",

@@ -115,10 +115,31 @@ _ALONG_Y = tuple(
     )
 )
 
+#: Thread 0 of each CTA reads the word of the CTA before it, adds its own number and passes the sum on.
+_CHAIN = """@!%p1 bra end; mov.u32 %r10, %ctaid.x; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd4, %rd1, %rd3;
+add.u64 %rd5, %rd2, %rd3; mov.u32 %r13, 0; setp.eq.u32 %p3, %r10, 0; @%p3 bra first;
+wait: ld.acquire.gpu.global.b32 %r12, [%rd5+-4]; setp.eq.u32 %p4, %r12, 0; @%p4 bra wait;
+ld.global.b32 %r13, [%rd4+-4];
+first: add.u32 %r13, %r13, %r10;
+PASS
+end: nanosleep.u32 0;"""
+_SUM, _SUM_FLAG = "st.global.b32 [%rd4], %r13;", "st.release.gpu.global.b32 [%rd5], 1;"
+
+CHAINS = (
+    Case("a chain of CTAs", _CHAIN.replace("PASS", f"{_SUM} {_SUM_FLAG}")),
+    Case(
+        "a chain of CTAs whose flag is set before the sum is stored",
+        _CHAIN.replace("%r13, [%rd4+-4];", "%r13, [%rd4+-4]; //! PTX624 store").replace(
+            "PASS", f"{_SUM_FLAG}\n{_SUM} //= store"
+        ),
+    ),
+)
+
 _STRONG_READ = "ld.volatile.global.b32 %r13, [%rd4];"
 
 CASES = (
     *GRIDS,
+    *CHAINS,
     *_ALONG_Y,
     _case("a strong read after an acquire", read=_STRONG_READ),
     _case(

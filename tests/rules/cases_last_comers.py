@@ -14,6 +14,14 @@ _VARIABLE = ".global .align 4 .u32 counted;"
 _COUNT_VARIABLE = "mov.u64 %rd7, counted; atom.global.add.u32 %r11, [%rd7], 1;"
 _LAST = "mov.u32 %r12, %nctaid.x; sub.u32 %r12, %r12, 1; setp.ne.u32 %p4, %r11, %r12; @%p4 bra end;"
 _READ = "ld.global.b32 %r13, [%rd2];"
+#: CTAs along the y axis share a counter, and words of the buffer.
+_ROW_STORE = f"mov.u32 %r16, %ctaid.x; mul.wide.u32 %rd5, %r16, 1024; add.u64 %rd5, %rd5, %rd2; {_STORE}".replace(
+    "%ctaid.x; mul.wide.u32 %rd3", "%ctaid.y; mul.wide.u32 %rd3"
+).replace("%rd4, %rd2, %rd3", "%rd4, %rd5, %rd3")
+_ROW_COUNT = f"mul.wide.u32 %rd6, %r16, 4; add.u64 %rd6, %rd6, %rd1; {_COUNT}".replace("[%rd1]", "[%rd6]")
+_ROW_LAST, _ROW_READ = _LAST.replace("%nctaid.x", "%nctaid.y"), _READ.replace("%rd2", "%rd5")
+_GROUP = "mov.u32 %r16, %ctaid.x; shr.u32 %r17, %r16, 2; mul.wide.u32 %rd6, %r17, 4; add.u64 %rd6, %rd6, %rd1;"
+_GROUP_COUNT = f"{_GROUP} {_COUNT}".replace("[%rd1]", "[%rd6]")
 _DATA = "ld.global.b32 %r14, [%rd1+8];"
 _STORE_BY_DATA = f"{_DATA} setp.eq.u32 %p5, %r14, 0; @%p5 bra skip; {_STORE} skip:"
 _STORE_AT_DATA = _STORE.replace("st.global", f"{_DATA} cvt.u64.u32 %rd8, %r14; add.u64 %rd4, %rd4, %rd8; st.global")
@@ -42,6 +50,28 @@ CASES = (
     replace(_case("a fence releases before the count in a variable", _FENCE, count=_COUNT_VARIABLE), before=_VARIABLE),
     _case("the end of an earlier grid orders no CTAs", mark=_FOUND, store=f"griddepcontrol.wait; {_STORE}"),
     _case("a fence releases before the count", _FENCE),
+    _case(
+        "each row of CTAs has a counter",
+        mark=_FOUND,
+        store=_ROW_STORE,
+        count=_ROW_COUNT,
+        last=_ROW_LAST,
+        read=_ROW_READ,
+    ),
+    _case(
+        "a fence releases before the count of a row",
+        _FENCE,
+        store=_ROW_STORE,
+        count=_ROW_COUNT,
+        last=_ROW_LAST,
+        read=_ROW_READ,
+    ),
+    replace(
+        _case("each group of CTAs of a row has a counter", count=_GROUP_COUNT, after=""),
+        undecided=("PTX623",),
+    ),
+    _case("a fence releases before the count of a group of CTAs", _FENCE, count=_GROUP_COUNT),
+    _case("each CTA has a counter", count=_GROUP_COUNT.replace("shr.u32 %r17, %r16, 2", "mov.b32 %r17, %r16")),
     replace(
         _case("a function may count", count="{ .param .b32 r; call (r), count, (); ld.param.b32 %r11, [r]; }"),
         before=""".global .align 4 .u32 counted; .func (.param .b32 r) count() { .reg .b32 %n;

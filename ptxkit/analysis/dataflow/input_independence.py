@@ -105,12 +105,16 @@ class InputIndependence:
             for leaf in self.dependence_sources(step, operand)
         )
 
-    def may_argument_select_threads(self, step: Step) -> bool:
-        """Returns whether a condition of a step depends on an argument and on the position of the thread."""
+    def may_argument_select_threads(self, step: Step, *, of_cta: bool = False) -> bool:
+        """Returns whether a condition of a step depends on an argument and on the position of the thread.
+
+        of_cta: only its position in the CTA counts, so that a condition of the number of the CTA does not.
+        """
+        position = tuple(name for name in _THREAD_POSITION if not (of_cta and name.startswith("%ctaid")))
         for deciding, _ in self.deciding_operands(step, set()):
             registers = self.dependence.source_registers(guard_registers(deciding))
             leaves = [leaf for name in registers for leaf in self.dependence.direct_dependences(name)[1]]
-            by_position = any(leaf.kind == "special" and leaf.name.startswith(_THREAD_POSITION) for leaf in leaves)
+            by_position = any(leaf.kind == "special" and leaf.name.startswith(position) for leaf in leaves)
             if by_position and any(leaf.kind == "parameter" for leaf in leaves):
                 return True
         return False
@@ -120,8 +124,12 @@ class InputIndependence:
         first, _ = self.dependence.operand_dependences(step, operand)
         return any(map(self._is_carried, self.dependence.source_registers(first)))
 
-    def may_input_decide_iterations(self, step: Step, operand: Operand | None) -> bool:
-        """Returns whether data or arguments may end a loop that computes an operand from its own earlier value."""
+    def may_input_decide_iterations(self, step: Step, operand: Operand | None, *, given_block: bool = False) -> bool:
+        """Returns whether data or arguments may end a loop that computes an operand from its own earlier value.
+
+        given_block: as for `is_input_independent`.
+        """
+        fixed = self._fixed_by_block if given_block else self._fixed_registers
         first, _ = self.dependence.operand_dependences(step, operand)
         carried = filter(self._is_carried, self.dependence.source_registers(first))
         assigned = {
@@ -135,8 +143,7 @@ class InputIndependence:
         registers = self.dependence.source_registers(name for end in ends for name in guard_registers(end))
         leaves = (leaf for name in registers for leaf in self.dependence.direct_dependences(name)[1])
         return not all(
-            leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(self._fixed_registers))
-            for leaf in leaves
+            leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed)) for leaf in leaves
         )
 
     def _is_carried(self, register: str) -> bool:

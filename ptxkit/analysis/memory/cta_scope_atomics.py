@@ -2,28 +2,30 @@
 
 An address that depends only on parameters and on values that the driver provides is the same for all CTAs. If only the
 position of the thread within its CTA decides whether it updates, each CTA updates. A kernel that reads the
-position of its CTA is assumed to be launched with several CTAs. Where this position decides the address, or whether the
-access is executed, it is assumed to be for one CTA. Of other addresses and conditions, neither is known.
+position of its CTA is assumed to be launched with several CTAs along each axis that it reads, and so is one that draws
+numbers from a word of global memory. Where the position along some axes decides the address, CTAs that differ along the
+others share the word. An address that is linear in the position along all axes is of one CTA. Of other addresses and
+conditions, neither is known.
 
 Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "Scope".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.cfg.repeated_steps import may_repeat
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
+from ptxkit.analysis.ir.step_registers import guard_registers, is_result_used, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_FOLLOWED_REGISTERS
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect, Value
-from ptxkit.isa.expressions import CallExpr, ConstantExpr
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression
 from ptxkit.syntax.tree import Address, Name
 
 #: The special registers that distinguish the CTAs of a grid, or give their number.
@@ -35,6 +37,8 @@ _GRID_UNIFORM_REGISTERS = ("%envreg",)
 #: The special registers that distinguish the threads of one CTA, with the same values in each CTA.
 _CTA_POSITION_REGISTERS = ("%tid", "%laneid", "%lanemask", "%warpid", *_GRID_UNIFORM_REGISTERS)
 _CONVERSIONS = ("to_generic", "from_generic")
+#: The operations that may give one result for several positions of a CTA.
+_MERGING_OPERATIONS = ("div", "rem", "and", "shr", "min", "max", "mul_hi", "select", "bfe", "prmt", "funnel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,10 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
     """
     steps = program.effectful_steps
     uses = [(step, effect) for step in steps for effect in _accesses(step) if _is_cta_scope(effect)]
-    if not uses or not reads_cta_position(program):
+    if not uses or not may_have_several_ctas(program):
         return
-    sharing = WordsOfAllCtas(program)
     for step, effect in uses:
+        sharing = WordsOfAllCtas(program, axes_of_word(program, step, effect))
         if effect.kind == "update":
             is_shared = sharing.is_updated_by_all_ctas(step, effect)
             if is_shared is not False:
@@ -76,25 +80,31 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
 
 
 class WordsOfAllCtas:
-    """Whether all CTAs of a grid execute an access, and access the same word; None where neither is known."""
+    """Whether all CTAs of a grid execute an access, and access the same word; None where neither is known.
 
-    def __init__(self, program: Program) -> None:
+    axes: the axes of the grid along which the CTAs have the same position.
+    """
+
+    def __init__(self, program: Program, axes: str = "") -> None:
         self._program = program
-        self._words, self._guards = GridUniformAddresses(self._program), _ExecutionGuards(self._program)
+        self._fixed = tuple(f"{register}.{axis}" for register in _CTA_REGISTERS for axis in axes)
+        self._words = GridUniformAddresses(self._program, self._fixed)
+        self._guards = _ExecutionGuards(self._program)
 
     def is_updated_by_all_ctas(self, step: Step, effect: Access) -> bool | None:
         is_same = self.is_same_word(step, effect)
         if is_same is False or (self._is_known(step) and self._guards.depend_only_on_thread_position(step)):
             return is_same
         guards = self._guards.sources_of(step) if self._program.contains(step) else ()
-        return False if any(_is_of_one_cta(self._program, leaf) for leaf in guards) else None
+        return False if any(self._is_of_one_cta(self._program, leaf) for leaf in guards) else None
 
     def is_same_word(self, step: Step, effect: Access) -> bool | None:
         function = self._program.function_of(step)
         if self._is_known(step) and self._words.is_same_word_for_all_ctas(step, effect):
             return True
         leaves = function.analysis(Dependence).sources_of(step, step.operand(effect.address))
-        return False if any(_is_of_one_cta(function, leaf) for leaf in leaves) else None
+        is_own = any(self._is_of_one_cta(function, leaf) for leaf in leaves)
+        return False if is_own and not self._words.may_merge_positions(step, effect) else None
 
     def is_in_polling_loop(self, step: Step) -> bool:
         return _ExecutionGuards(self._program.function_of(step)).is_in_polling_loop(step)
@@ -131,13 +141,37 @@ class WordsOfAllCtas:
         """Returns whether a step is one of the kernel, in which each instruction has a form in the table."""
         return self._program.contains(step) and self._program.is_fully_matched
 
+    def _is_of_one_cta(self, function: Program, leaf: DependenceSource) -> bool:
+        """Returns whether a value that depends on this may differ between CTAs, or is the address of a CTA's memory."""
+        if leaf.kind == "special":
+            return leaf.name.startswith(_CTA_REGISTERS) and leaf.name not in self._fixed
+        variable = function.scope.variable(leaf.name) if leaf.kind == "variable" else None
+        return variable is not None and variable.space not in ("global", "const")
 
-def _is_of_one_cta(function: Program, leaf: DependenceSource) -> bool:
-    """Returns whether a value that depends on this may differ between CTAs, or is the address of a CTA's own memory."""
-    if leaf.kind == "special":
-        return leaf.name.startswith(_CTA_REGISTERS)
-    variable = function.scope.variable(leaf.name) if leaf.kind == "variable" else None
-    return variable is not None and variable.space not in ("global", "const")
+
+def axes_of_word(program: Program, step: Step, effect: Access) -> str:
+    """Returns the axes of the grid along which the position of the CTA decides the address of an access.
+
+    The result is empty where these are all axes that the kernel reads, since no two CTAs then have the same position.
+    """
+    leaves = program.function_of(step).analysis(Dependence).sources_of(step, step.operand(effect.address))
+    names = {leaf.name for leaf in leaves if leaf.kind == "special"}
+    read = axes_of_grid(program)
+    own = "".join(axis for axis in read if not names.isdisjoint(f"{register}.{axis}" for register in _CTA_REGISTERS))
+    return "" if own == read else own
+
+
+def may_have_several_ctas(program: Program) -> bool:
+    """Returns whether a kernel is intended for several CTAs.
+
+    It reads the position of its CTA, or draws numbers from global memory by an atomic whose scope is wider than a CTA.
+    """
+    return reads_cta_position(program) or any(
+        each.kind == "update" and each.space in ("global", "generic") and each.scope in ("gpu", "sys")
+        for step in program.effectful_steps
+        for each in _accesses(step)
+        if is_result_used(program, step)
+    )
 
 
 def reads_cta_position(program: Program) -> bool:
@@ -164,10 +198,14 @@ def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: S
 
 
 class GridUniformAddresses:
-    """The addresses of accesses to global memory that are the same for all CTAs."""
+    """The addresses of accesses to global memory that are the same for all CTAs.
 
-    def __init__(self, program: Program) -> None:
+    fixed: special registers that the CTAs have in common, besides those that the driver sets.
+    """
+
+    def __init__(self, program: Program, fixed: tuple[str, ...] = ()) -> None:
         self._definitions = program.analysis(ReachingDefinitions)
+        self._uniform = (*_GRID_UNIFORM_REGISTERS, *fixed)
 
     def is_same_word_for_all_ctas(self, step: Step, effect: Access) -> bool:
         """Returns whether all CTAs access the same word with this access."""
@@ -186,12 +224,36 @@ class GridUniformAddresses:
         target = _address_operand(step, effect)
         return (next(iter(sources)), target.offset) if len(sources) == 1 and target is not None else None
 
+    def may_merge_positions(self, step: Step, effect: Access) -> bool:
+        """Returns whether an address may be the same for CTAs of different positions, since it is not linear in these.
+
+        Quotients, masks, minima and selected values of the position of a CTA are of several CTAs.
+        """
+        base = _base_register(step, effect)
+        uses = Worklist([(step, step.scope.register_name(base.text))] if base is not None else [])
+        for place, register in uses:
+            for source in self._definitions.definitions_reaching(place, register):
+                inputs = [(source, read) for read in read_registers(source)]
+                merges = any(isinstance(each, Value) and _merges(each.value) for each in source.effects)
+                if merges and any(_is_special(*use, _CTA_REGISTERS) for use in self._uses_before(inputs)):
+                    return True
+                uses.add(inputs)
+        return False
+
+    def _uses_before(self, uses: Iterable[tuple[Step, str]]) -> Iterator[tuple[Step, str]]:
+        """Yields some uses of registers, and all uses on which their values depend."""
+        found = Worklist(uses)
+        for place, register in found:
+            yield place, register
+            sources = self._definitions.definitions_reaching(place, register)
+            found.add((source, read) for source in sources for read in read_registers(source))
+
     def _is_grid_uniform(self, step: Step, name: str) -> bool:
         """Returns whether a register has the same value in all CTAs, from parameters, addresses of global variables and
         driver-set registers."""
         uses = Worklist([(step, name)])
         for place, register in uses:
-            if _is_special(place, register, _GRID_UNIFORM_REGISTERS) or place.scope.parameter(register):
+            if _is_special(place, register, self._uniform) or place.scope.parameter(register):
                 continue
             variable = place.scope.variable(register)
             if variable is not None and variable.space == "global":
@@ -274,6 +336,11 @@ class _ExecutionGuards:
             last = self._cfg.steps_of_block(block)[-1]
             yield from ((last, register) for register in guard_registers(last))
             blocks.add(self._cfg.control_dependences[block])
+
+
+def _merges(value: Expression) -> bool:
+    """Returns whether a value is computed by an operation that may give one result for several operands."""
+    return isinstance(value, CallExpr) and (value.function in _MERGING_OPERATIONS or any(map(_merges, value.arguments)))
 
 
 def _is_special(step: Step, name: str, beginnings: tuple[str, ...]) -> bool:

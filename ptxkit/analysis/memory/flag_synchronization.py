@@ -218,12 +218,22 @@ class _FlagSynchronization:
     def _faults_without_signal(
         self, poll: Step, signals: Collection[Step], stores: Collection[Step], reads: Collection[Step]
     ) -> Iterator[FlagFault]:
-        """Yields the stores of data that follow no poll and from which no path leads to the flag."""
+        """Yields the stores of data that follow no poll and from which no path leads to the flag.
+
+        Where the thread that polls executes a store, each path to the store must have a poll.
+        """
         data = list(self._find_reachable([poll], set(reads), lambda _: False))
         after = set(self._find_reachable(self._polls, set(stores), lambda _: False))
+        unpolled = self._find_reachable(self._program.steps[:1], after, lambda step: step in self._polls)
+        after.difference_update([store for store in unpolled if self._may_be_of_poller(store)])
         candidates = list(self._sharing([each for each in stores if each not in after], data))
         signaled = set(self._find_before(candidates, signals, lambda _: False))
         yield from (FlagFault("no-signal", store, poll) for store in candidates if store not in signaled)
+
+    def _may_be_of_poller(self, store: Step) -> bool:
+        """Returns whether the threads that execute a store are among those that poll."""
+        own = self._guards.of_thread(store)
+        return any(self._guards.of_thread(poll) <= own for poll in self._polls)
 
     def _find_reachable(self, starts: Iterable[Step], goals: Collection[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the goals to which a path leads from a start without a step of some kind; starts are not goals."""

@@ -31,7 +31,7 @@ from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_RACE_PAIR_CHECKS
-from ptxkit.analysis.memory.cta_scope_atomics import WordsOfAllCtas, reads_cta_position
+from ptxkit.analysis.memory.cta_scope_atomics import WordsOfAllCtas, axes_of_word, may_have_several_ctas
 from ptxkit.analysis.memory.flag_accesses import find_polls
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
@@ -84,7 +84,7 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead | Undeci
     Then it yields the reads of which this is unknown.
     """
     program = explorer.program
-    if explorer.launch.cluster_size > 1 or program.callees or not reads_cta_position(program):
+    if explorer.launch.cluster_size > 1 or program.callees or not may_have_several_ctas(program):
         return
     copies: dict[object, list[Step]] = defaultdict(list)
     for step in filter(_is_selecting_atomic, program.own_effectful_steps):
@@ -98,13 +98,13 @@ def _find_reads_after(explorer: Explorer, atomics: Sequence[Step]) -> Iterator[L
     program = explorer.program
     others = [step for step in program.own_effectful_steps if step not in atomics]
     ordering = [step for step in others if _may_order(program, step)]
-    words = WordsOfAllCtas(program)
-    is_same = {
-        words.is_same_word(step, effect) for step in atomics for effect in step.effects if isinstance(effect, Access)
-    }
+    accesses = [(step, effect) for step in atomics for effect in step.effects if isinstance(effect, Access)]
+    axes = "".join(dict.fromkeys(axis for access in accesses for axis in axes_of_word(program, *access)))
+    words = WordsOfAllCtas(program, axes)
+    is_same = {words.is_same_word(*access) for access in accesses}
     if False in is_same:
         return
-    chosen = _GuardedAccesses(explorer, atomics)
+    chosen = _GuardedAccesses(explorer, atomics, axes)
     if not chosen.stores or not chosen.reads:
         return
     followed: set[Step] = set()
@@ -145,7 +145,7 @@ def find_unfollowed_atomic(program: Program) -> Step | None:
     """
     steps = program.effectful_steps
     atomics = [step for step in steps if _is_selecting_atomic(step) and is_result_used(program, step)]
-    if len(atomics) != 1 or not program.callees or not reads_cta_position(program):
+    if len(atomics) != 1 or not program.callees or not may_have_several_ctas(program):
         return None
     (atomic,) = atomics
     others = [step for step in steps if step is not atomic]
@@ -158,10 +158,12 @@ def find_unfollowed_atomic(program: Program) -> Step | None:
 class _GuardedAccesses:
     """The stores that every CTA may execute in every launch, and the reads that the result of an atomic may guard.
 
-    undecided: those among them of which this is unknown, because data or an unknown register decides it.
+    axes: the axes of the grid along which the CTAs that share the atomic's word have the same position. undecided:
+    those among the accesses of which this is unknown, because data or an unknown register decides it.
     """
 
-    def __init__(self, explorer: Explorer, atomics: Sequence[Step]) -> None:
+    def __init__(self, explorer: Explorer, atomics: Sequence[Step], axes: str) -> None:
+        self._common = (*_GRID_UNIFORM_REGISTERS, *(f"%ctaid.{axis}" for axis in axes))
         self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, atomics)
         self._dependence = explorer.program.analysis(Dependence)
         self.undecided: set[Step] = set()
@@ -192,23 +194,24 @@ class _GuardedAccesses:
             self.undecided.add(step)
         return not answers <= {False}
 
-    @staticmethod
-    def _is_guarded_by_atomic(decided: InputSet, of_address: set[str]) -> bool | None:
+    def _is_guarded_by_atomic(self, decided: InputSet, of_address: set[str]) -> bool | None:
         """Returns whether only the result of the atomic distinguishes the CTAs that execute a read of these inputs."""
         if decided.is_data:
-            return False if _has_cta_register(of_address) else None  # each CTA reads its own bytes
-        if not decided.atomics or _has_cta_register(decided.special_registers):
+            return False if self._distinguish_ctas(of_address) else None  # each CTA reads its own bytes
+        if not decided.atomics or self._distinguish_ctas(decided.special_registers):
             return False
-        return _all_start_with(decided.special_registers, _GRID_UNIFORM_REGISTERS) or None
+        return _all_start_with(decided.special_registers, self._common) or None
 
-    @staticmethod
-    def _is_of_each_cta(decided: InputSet, _: set[str]) -> bool | None:
+    def _is_of_each_cta(self, decided: InputSet, _: set[str]) -> bool | None:
         """Returns whether each CTA executes a store of these inputs, which depends on the position of the CTA."""
         if decided.is_data:
             return None
-        if decided.atomics or not _has_cta_register(decided.special_registers):
+        if decided.atomics or not self._distinguish_ctas(decided.special_registers):
             return False
-        return _all_start_with(decided.special_registers, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)) or None
+        return _all_start_with(decided.special_registers, (*self._common, *_CTA_REGISTERS)) or None
+
+    def _distinguish_ctas(self, names: set[str]) -> bool:
+        return any(name.startswith(_CTA_REGISTERS) and name not in self._common for name in names)
 
 
 class _FencedPaths:
@@ -297,10 +300,6 @@ class _ScenarioAccesses:
 
     def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
         return is_maybe_earlier(self._happens_before, path, at, other, until)
-
-
-def _has_cta_register(names: set[str]) -> bool:
-    return any(name.startswith(_CTA_REGISTERS) for name in names)
 
 
 def _all_start_with(names: set[str], known: tuple[str, ...]) -> bool:

@@ -108,7 +108,10 @@ def _alignment_check(
             rank, ctas = _rank_of(state, space, value), state.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
-                misfit = OperandViolation(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
+                first = not state.visit and state.trace.first_guess is None
+                misfit = OperandViolation(
+                    step, role, held[1], "alignment", needed, held[0], surely, thread=thread, is_first=first
+                )
                 state.trace.operand_violations[(step, role)] = misfit
             elif held is not None and rank >= ctas > 1:
                 state.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)

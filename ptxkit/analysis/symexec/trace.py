@@ -135,7 +135,8 @@ class OperandViolation:
     not guarantee the alignment. Of two addresses, no guess precedes them. Of bounds, no guess precedes them, the size
     is a constant, and the thread executes the instruction for the first time. thread: the thread with this address,
     where that of the first two threads is aligned. is_in_every_launch: every launch has the thread, however small its
-    block is.
+    block is. is_first: of an alignment, no guess precedes it, and the thread executes the instruction for the first
+    time.
     """
 
     step: Step
@@ -149,6 +150,7 @@ class OperandViolation:
     other: Step | None = None
     thread: int | None = None
     is_in_every_launch: bool = True
+    is_first: bool = False
 
 
 @dataclass(slots=True)
