@@ -29,8 +29,9 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ptxkit.analysis.cluster.cluster_facts import other_ctas_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import (
@@ -55,11 +56,13 @@ _COMMIT_COMPLETION = "tcgen05"
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each use of columns that a multiplication writes."""
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, facts)
+        if not facts.has_unknown_call:
+            yield from _check_scenario(number, facts, other_ctas_of(kernel.scenarios, facts))
 
 
-def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
+def _check_scenario(
+    number: int, facts: ScenarioFacts, others: Sequence[ScenarioFacts]
+) -> Iterator[Observation | OpenObligation]:
     uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
     issued = [use for use in uses if use.is_committed_write]
     pairs = TmemPairBudget(facts)
@@ -68,7 +71,7 @@ def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation |
             continue  # multiplications are pipelined with each other
         for write in writes_before(use, issued, facts.budget):
             if pairs.allow(write, use):
-                kept = is_complete(facts, write, use)
+                kept = is_complete(facts, write, use, others)
                 if kept is False and depends_on_truncation(facts, write, use):
                     yield OpenObligation(use.event.step, TRUNCATED)
                 elif kept is False and depends_on_guessed_wait(facts, write, use):

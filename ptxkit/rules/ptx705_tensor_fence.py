@@ -60,9 +60,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if not fences and kernel.policy != "strict":
         return
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+        if not facts.has_unknown_call:
             yield from _check_completions(number, facts, Severity.ERROR if fences else Severity.WARNING)
-            if kernel.policy == "strict":
+            if kernel.policy == "strict" and facts.scenario.launch.cluster_size == 1:
                 yield from _check_allocations(number, facts)
                 yield from _check_moves(number, facts)
 

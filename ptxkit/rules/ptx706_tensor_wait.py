@@ -35,6 +35,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
     TmemUse,
     are_unordered,
     has_wait_between,
+    is_confined_to_cta,
     observed_completion,
     uses_of,
     writes_before,
@@ -52,7 +53,7 @@ _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each pair of accesses to the same columns, if the first is a load or store and at least one writes."""
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+        if not facts.has_unknown_call and is_confined_to_cta(facts):
             yield from _check_scenario(number, facts)
 
 

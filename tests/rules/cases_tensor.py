@@ -181,6 +181,62 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
     ),
 )
 
+_CLUSTER = ".reqntid 128, 1, 1 .reqnctapercluster 2, 1, 1"
+_MEET = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+#: The first CTA multiplies for both, and signals both when it is complete. %p7: the thread that does.
+_ISSUE_OF_PAIR = f"""@%p1 mbarrier.init.shared::cta.b64 [bars+8], 1; fence.mbarrier_init.release.cluster;
+mov.u32 %r16, %cluster_ctarank; setp.eq.and.u32 %p7, %r16, 0, %p1; {_MEET} {_AFTER}
+@!%p7 bra issued; mov.b16 %h1, 3;
+{_MULTIPLY} //= issue
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bars], %h1; //= commit
+issued:
+"""
+_WAIT_OF_CLUSTER = "once: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p5, [bars+8], 0; @!%p5 bra once;"
+_LEAVE_PAIR = f"{_BEFORE} {_MEET} @!%p3 bra end;\n{_GIVE_BACK}\nend:"
+
+
+def _pair(name: str, body: str, undecided: tuple[str, ...] = ()) -> Case:
+    text = f".reg .b16 %h<3>; {_BEGIN}{_AFTER}\n{_ISSUE_OF_PAIR}{body} {_LEAVE_PAIR}".replace(
+        "cta_group::1", "cta_group::2"
+    )
+    return Case(name, text, target="sm_100a", bounds=_CLUSTER, undecided=undecided)
+
+
+PAIRS = (
+    _pair(
+        "both CTAs of a pair wait for the multiplication of the first one", f"{_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT}"
+    ),
+    _pair(
+        "a load of a pair directly after the wait is not ordered after it",
+        f"{_WAIT} //= wait\n{_LOAD} //! PTX705 issue wait\n{_LOADED} {_OUT}",
+    ),
+    _pair(
+        "no CTA of a pair waits for the multiplication",
+        f"bar.sync 0; {_AFTER}\n{_LOAD} //! PTX704 issue commit\n{_LOADED} {_OUT}",
+    ),
+    _pair(
+        "another CTA of a pair waits, and signals the first one",
+        f"""setp.eq.u32 %p6, %r16, 0; @%p6 bra told; {_WAIT}
+@%p1 mapa.shared::cluster.u32 %r17, %r5, 0;
+@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r17+8]; bra.uni meet;
+told: {_WAIT_OF_CLUSTER}
+meet: {_AFTER} {_LOAD} {_LOADED} {_OUT}""",
+    ),
+    Case(
+        "a multiplication of each CTA of a cluster for itself, of words that other warps may still store",
+        f"{_BEGIN}{_AFTER}\n{_STORE} //= store\n{_BEFORE} bar.sync 0; {_AFTER}\n"
+        f"{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE_PAIR}",
+        target="sm_100a",
+        bounds=_CLUSTER,
+    ),
+    Case(
+        "a multiplication of each CTA of a cluster for itself, of words that are stored",
+        f"{_BEGIN}{_AFTER}\n{_STORE} {_STORED} {_BEFORE} bar.sync 0; {_AFTER}\n{_ISSUE} {_WAIT} {_AFTER} {_LEAVE_PAIR}",
+        target="sm_100a",
+        bounds=_CLUSTER,
+    ),
+)
+
 _LATER = f"""@!%p1 bra issued;
 {_MULTIPLY} //? PTX705 store sync
 {_COMMIT}
@@ -368,4 +424,4 @@ MANY = (
     ),
 )
 
-CASES = (*ALLOCATION, *COMPLETION, *HAND_OVERS, *MOVES, *CUT, *REGISTERS, *MANY)
+CASES = (*ALLOCATION, *COMPLETION, *PAIRS, *HAND_OVERS, *MOVES, *CUT, *REGISTERS, *MANY)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 _REMOTE_KEY = ("elsewhere", 0)
 #: The barrier at which all threads of the CTA arrive.
 _CTA_BARRIER_KEY = ("cta", 0)
+
+
+def key_of_mbarrier(barrier: int | None) -> Hashable:
+    """Returns the key of an mbarrier of the CTA, given its offset, or of those of other CTAs."""
+    return _REMOTE_KEY if barrier is None else ("mbarrier", barrier)
 
 
 class HappensBefore:
@@ -109,6 +114,14 @@ class HappensBefore:
         if found is None:
             found = self._ordered_positions_cache[key] = self._ordered_positions(releaser, since, barrier)
         return found.get(acquirer, NEVER)
+
+    def may_observe(self, phases: Mapping[Hashable, int], acquirer: WarpPath, until: int) -> bool:
+        """Returns whether a path may know before a position, directly or by other threads, that phases are complete.
+
+        phases: by the key of the barrier, that of an mbarrier of another CTA among them (`key_of_mbarrier`).
+        """
+        rounds = {key: 0 if key in self._uncountable_barriers else phase for key, phase in phases.items()}
+        return self._propagate(rounds).get(acquirer, NEVER) <= until
 
     def _ordered_positions(self, releaser: WarpPath, since: int, barrier: GroupValue | None) -> dict[WarpPath, int]:
         """Maps each path to its first position that may be ordered after a position of the releasing path."""

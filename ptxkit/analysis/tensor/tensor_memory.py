@@ -10,9 +10,11 @@ Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore oper
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property
 
+from ptxkit.analysis.cluster.cluster_facts import find_remote_accesses
+from ptxkit.analysis.context.happens_before import key_of_mbarrier
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.dataflow.dependence import Dependence
@@ -21,11 +23,13 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_TMEM_EXECUTIONS, MAX_TMEM_PAIRS
 from ptxkit.analysis.symexec.tensor_compiler import ABSOLUTE
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.mbarrier_location import locations_of
 from ptxkit.analysis.sync.sync_edges import SyncEdge
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import (
     Access,
+    CtaGroup,
     MbarrierArrive,
     MbarrierWait,
     MemoryFence,
@@ -142,6 +146,24 @@ class TmemPairBudget:
         return self._counts_by_pair[key] <= MAX_TMEM_PAIRS and self._pair_budget.allow(key)
 
 
+def is_confined_to_cta(facts: ScenarioFacts) -> bool:
+    """Returns whether no other CTA of the cluster uses the Tensor Memory of the CTA, or signals the CTA's mbarriers.
+
+    Otherwise a thread of another CTA may have observed a completion, and may signal the threads of this CTA.
+    """
+    if facts.scenario.launch.cluster_size == 1:
+        return True
+    return not facts.program.analysis(_reaches_other_ctas) and not any(True for _ in find_remote_accesses(facts))
+
+
+def _reaches_other_ctas(program: Program) -> bool:
+    effects = (effect for step in program.effectful_steps for effect in step.effects)
+    return any(
+        getattr(effect, "multicast", None) is not None or (isinstance(effect, CtaGroup) and effect.ctas > 1)
+        for effect in effects
+    )
+
+
 def uses_of(thread: ThreadView) -> Iterator[TmemUse]:
     """Yields a thread's accesses to Tensor Memory, in order: the first executions of each instruction, and the last."""
     found = [
@@ -224,13 +246,21 @@ def completion_observations(
     The thread waits itself, or a thread that waits signals it. In the latter case the position is that of the signal,
     or -1 where its own warp waits. The result is None where this is unknown.
     """
-    if any(commit.mbarrier is None for commit in issued.commits):
+    ranks = [_ranks_of(facts, issued, commit) for commit in issued.commits]
+    if None in ranks:
         return None
     return (
         place
-        for commit in issued.commits
+        for commit, reached in zip(issued.commits, ranks, strict=True)
+        if reached is not None and facts.scenario.rank in reached
         for place in _observations_by_threads(facts, issued.thread, commit, (knower, until))
     )
+
+
+def _ranks_of(facts: ScenarioFacts, issued: TmemUse, commit: TmemCommit) -> Collection[int] | None:
+    """Returns the ranks of the CTAs at whose mbarrier a commit arrives; None where this is unknown."""
+    found = locations_of(facts.scenario.rank, _event_at(issued.thread, commit.position))
+    return None if found is None else [rank for rank, _ in found]
 
 
 def _observations_by_threads(
@@ -264,10 +294,12 @@ def has_waiter(facts: ScenarioFacts, issued: TmemUse) -> bool:
     )
 
 
-def is_complete(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | None:
+def is_complete(
+    facts: ScenarioFacts, write: TmemUse, use: TmemUse, others: Sequence[ScenarioFacts] = ()
+) -> bool | None:
     """Returns whether an operation is observed to be complete, by a commit, before a thread uses its columns.
 
-    The result is None where the two uses may be unrelated.
+    The result is None where the two uses may be unrelated. others: the other CTAs of the cluster.
     """
     own = write.thread is use.thread
     is_whole = write.thread.trace.end_reason == "exit"
@@ -280,9 +312,37 @@ def is_complete(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | No
         return True
     if not own and not is_whole:
         return None  # the wait may be for a commit after the end of its truncated trace
+    if not is_confined_to_cta(facts) and _may_observe(facts, write, use, others):
+        return None  # a thread of another CTA may have waited, and may have signaled the thread
     if _is_ordered(facts, write, use):
         return False
     return False if facts.is_exhaustive_for(MbarrierWait) and not has_waiter(facts, write) else None
+
+
+def _may_observe(facts: ScenarioFacts, write: TmemUse, use: TmemUse, others: Sequence[ScenarioFacts]) -> bool:
+    """Returns whether the thread of a use may know, by any chain of threads, that an operation is complete."""
+    causality, phases = facts.happens_before, dict[Hashable, int]()
+    by_rank = {other.scenario.rank: other for other in others}
+    for commit in write.commits:
+        for rank in _ranks_of(facts, write, commit) or ():
+            if rank == facts.scenario.rank:
+                phases[key_of_mbarrier(commit.mbarrier)] = commit.phase
+            elif rank not in by_rank or _waits_for(by_rank[rank], commit):
+                phases[key_of_mbarrier(None)] = 0
+    acquirer = causality.path_of(use.thread.tid)
+    at = causality.positions_by_execution(acquirer.group).get((use.event.step, use.event.visit))
+    return not facts.is_complete or at is None or causality.may_observe(phases, acquirer, at)
+
+
+def _waits_for(facts: ScenarioFacts, commit: TmemCommit) -> bool:
+    """Returns whether a thread of a CTA waits, or may wait, for the phase in which a commit of any CTA counts there."""
+    if commit.mbarrier is None or facts.has_unknown_call or not (facts.is_complete and facts.is_exact):
+        return True
+    return any(
+        each.trace.end_reason != "exit"
+        or first_wait_after(each, commit.mbarrier, -1, len(each.trace.events), commit.phase) is not None
+        for each in facts.threads.values()
+    )
 
 
 def _is_ordered(facts: ScenarioFacts, first: TmemUse, second: TmemUse) -> bool:
@@ -317,20 +377,22 @@ def may_acquire_from_truncated(facts: ScenarioFacts, use: TmemUse) -> bool:
 def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudget) -> list[TmemUse]:
     """Returns operations on the columns of a use: the last ones of its own thread, and the first ones of other threads.
 
-    There is at most one for each instruction. The result is empty where the budget is exceeded.
+    Of the multiplications of other threads, the last ones count, too: often only the wait for them shows that they
+    are complete. The result is empty where the budget is exceeded.
     """
     budget.pair_checks -= len(issued)
     if budget.is_exhausted:
         return []
-    found: dict[tuple[int, Step], TmemUse] = {}
+    found: dict[tuple[int, Step, bool], TmemUse] = {}
     for write in issued:
-        key = (write.thread.tid, write.event.step)
         own = write.thread is use.thread
-        if (own and write.position >= use.position) or (not own and key in found):
+        if (own and write.position >= use.position) or not share_columns(write, use):
             continue
-        if share_columns(write, use):
-            found[key] = write
-    return list(found.values())
+        if own or write.is_committed_write:
+            found[write.thread.tid, write.event.step, True] = write
+        if not own:
+            found.setdefault((write.thread.tid, write.event.step, False), write)
+    return list(dict.fromkeys(found.values()))
 
 
 def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> list[SyncEdge] | None:
