@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.cluster.cluster_facts import is_alone_in_cluster
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget
@@ -46,8 +47,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each copy into a location that a multiplication read in the previous iteration."""
     for number, facts in enumerate(kernel.scenarios):
         if not facts.has_unknown_call:
-            is_alone = facts.scenario.launch.cluster_size == 1
-            yield from _check_scenario(number, facts) if is_alone else _find_early_releases_in_cluster(facts)
+            alone = is_alone_in_cluster(facts)
+            yield from _check_scenario(number, facts) if alone else _find_early_releases_in_cluster(facts)
     yield from _check_early_releases(kernel)
 
 

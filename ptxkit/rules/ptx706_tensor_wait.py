@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.cluster.cluster_facts import is_alone_in_cluster
 from ptxkit.analysis.context.collective_participation import WARPGROUP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.referenced_names import registers_in
@@ -35,7 +36,6 @@ from ptxkit.analysis.tensor.tensor_memory import (
     TmemUse,
     are_unordered,
     has_wait_between,
-    is_confined_to_cta,
     observed_completion,
     uses_of,
     writes_before,
@@ -53,7 +53,7 @@ _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each pair of accesses to the same columns, if the first is a load or store and at least one writes."""
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and is_confined_to_cta(facts):
+        if not facts.has_unknown_call and is_alone_in_cluster(facts):
             yield from _check_scenario(number, facts)
 
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
+from ptxkit.analysis.cluster.cluster_facts import is_alone_in_cluster
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
@@ -36,7 +37,6 @@ from ptxkit.analysis.tensor.tensor_memory import (
     depends_on_truncation,
     has_wait_between,
     is_complete,
-    is_confined_to_cta,
     may_acquire_from_truncated,
     observed_completion,
     share_columns,
@@ -54,7 +54,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each deallocation and the accesses relative to the same address."""
     may_be_one_warp = bool(kernel.scenarios) and not _has_known_warps(kernel.scenarios[0])
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and is_confined_to_cta(facts):
+        if not facts.has_unknown_call and is_alone_in_cluster(facts):
             yield from _check_scenario(number, facts, may_be_one_warp=may_be_one_warp)
     yield from _check_cta_pairs(kernel)
 

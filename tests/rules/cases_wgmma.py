@@ -136,6 +136,9 @@ CASES = (
         ctas=2,
         undecided=("PTX314",),
     ),
+    _ring(
+        "each CTA of a cluster hands back its own slot before the wait", f"{_ARRIVE} PTX314\n{_WAIT} //= wait", ctas=2
+    ),
     _ring("a slot is handed back to both CTAs after the wait", f"{_WAIT} {_ARRIVE_AT_BOTH}", ctas=2),
     _alone("a thread that has waited for the multiplication, too, may fill the tile", f"bar.sync 0;\n{_WAIT}"),
     _alone("a thread that waits and then synchronizes with the others may fill the tile", f"{_WAIT}\nbar.sync 0;"),

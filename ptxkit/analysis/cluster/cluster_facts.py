@@ -20,7 +20,17 @@ from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import locations_of
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierExpect, MemoryFence, Value
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CtaGroup,
+    Effect,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MemoryFence,
+    Value,
+)
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.syntax.tree import Name
 
@@ -140,13 +150,38 @@ def has_unknown_cluster_size(kernel: KernelFacts) -> bool:
     return any(_uses_cluster(step) for code in kernel.program.functions for step in code.steps)
 
 
+def is_alone_in_cluster(facts: ScenarioFacts) -> bool:
+    """Returns whether no CTA of the cluster accesses the memory or the mbarriers of another one.
+
+    Otherwise a thread of another CTA may have observed what a thread of the CTA did, and may signal the CTA's threads.
+    """
+    if facts.scenario.launch.cluster_size == 1:
+        return True
+    return not facts.program.analysis(_reaches_other_ctas) and not any(True for _ in find_remote_accesses(facts))
+
+
+def _reaches_other_ctas(program: Program) -> bool:
+    """Returns whether an instruction works in several CTAs at once, or computes an address of another one."""
+    return any(
+        getattr(effect, "multicast", None) is not None
+        or (isinstance(effect, CtaGroup) and effect.ctas > 1)
+        or _maps_rank(effect)
+        for step in program.effectful_steps
+        for effect in step.effects
+    )
+
+
+def _maps_rank(effect: Effect) -> bool:
+    return isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "map_rank"
+
+
 def _uses_cluster(step: Step) -> bool:
     for effect in step.effects:
         if isinstance(effect, Barrier) and effect.level == "cluster":
             return True
         if getattr(effect, "multicast", None) is not None:
             return True
-        if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "map_rank":
+        if _maps_rank(effect):
             return True
     return any(isinstance(e, Name) and e.text[0] == "%" and "cluster" in e.text for e in step.instruction.operands)
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.cluster.cluster_facts import find_remote_accesses
+from ptxkit.analysis.cluster.cluster_facts import is_alone_in_cluster
 from ptxkit.analysis.context.happens_before import key_of_mbarrier
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
@@ -29,7 +29,6 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import (
     Access,
-    CtaGroup,
     MbarrierArrive,
     MbarrierWait,
     MemoryFence,
@@ -144,24 +143,6 @@ class TmemPairBudget:
         key = (own, first.path_leader, second.path_leader, first.event.step, second.event.step, *warps)
         self._counts_by_pair[key] += 1
         return self._counts_by_pair[key] <= MAX_TMEM_PAIRS and self._pair_budget.allow(key)
-
-
-def is_confined_to_cta(facts: ScenarioFacts) -> bool:
-    """Returns whether no other CTA of the cluster uses the Tensor Memory of the CTA, or signals the CTA's mbarriers.
-
-    Otherwise a thread of another CTA may have observed a completion, and may signal the threads of this CTA.
-    """
-    if facts.scenario.launch.cluster_size == 1:
-        return True
-    return not facts.program.analysis(_reaches_other_ctas) and not any(True for _ in find_remote_accesses(facts))
-
-
-def _reaches_other_ctas(program: Program) -> bool:
-    effects = (effect for step in program.effectful_steps for effect in step.effects)
-    return any(
-        getattr(effect, "multicast", None) is not None or (isinstance(effect, CtaGroup) and effect.ctas > 1)
-        for effect in effects
-    )
 
 
 def uses_of(thread: ThreadView) -> Iterator[TmemUse]:
@@ -312,7 +293,7 @@ def is_complete(
         return True
     if not own and not is_whole:
         return None  # the wait may be for a commit after the end of its truncated trace
-    if not is_confined_to_cta(facts) and _may_observe(facts, write, use, others):
+    if not is_alone_in_cluster(facts) and _may_observe(facts, write, use, others):
         return None  # a thread of another CTA may have waited, and may have signaled the thread
     if _is_ordered(facts, write, use):
         return False
