@@ -80,6 +80,8 @@ class Dependence:
         self._spaces: set[str] = set()
         self._parameter_locations: dict[str, tuple[str, int]] = {}
         self._low_bit_cache: dict[str, set[str]] = {}
+        self._known_sources: dict[str, frozenset[DependenceSource]] = {}
+        self._known_buffers: dict[tuple[Step, Operand | None], frozenset[DependenceSource]] = {}
         self._forwarded_loads = program.analysis(forwarded_loads)
         for step in program.steps:
             self._parameter_locations.update(parameter_locations(step, self._parameter_locations))
@@ -96,12 +98,20 @@ class Dependence:
     def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """Returns the leaves on which an operand of a step depends; for an address operand, those of the address."""
         first, leaves = self.operand_dependences(step, operand)
-        found, registers = set(leaves), Worklist(first)
-        for register in registers:
-            inputs, own = self.direct_dependences(register)
-            found |= own
-            registers.add(inputs)
-        return frozenset(found)
+        return leaves.union(*map(self._sources_of_register, first))
+
+    def _sources_of_register(self, register: str) -> frozenset[DependenceSource]:
+        """Returns the leaves on which a register depends; the result is cached, because addresses share registers."""
+        if register not in self._known_sources:
+            found, registers = set[DependenceSource](), Worklist([register])
+            for each in registers:
+                known = self._known_sources.get(each)
+                if known is None:
+                    inputs, known = self.direct_dependences(each)
+                    registers.add(inputs)
+                found |= known
+            self._known_sources[register] = frozenset(found)
+        return self._known_sources[register]
 
     def sources_reaching(self, program: Program, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """Returns the leaves of `sources_of` on the paths to a step: only assignments count that reach their uses."""
@@ -125,8 +135,14 @@ class Dependence:
 
         Each address is an operand of a step.
         """
-        buffers = [{each for each in self.sources_of(*use) if each.kind in _ADDRESSES} for use in (first, second)]
-        return not all(buffers) or not buffers[0].isdisjoint(buffers[1])
+        one, other = self._buffers_of(first), self._buffers_of(second)
+        return not (one and other) or not one.isdisjoint(other)
+
+    def _buffers_of(self, use: tuple[Step, Operand | None]) -> frozenset[DependenceSource]:
+        """Returns the parameters and variables on which an address depends, which is compared with many others."""
+        if use not in self._known_buffers:
+            self._known_buffers[use] = frozenset(each for each in self.sources_of(*use) if each.kind in _ADDRESSES)
+        return self._known_buffers[use]
 
     def depends_on_numbers(self, step: Step, operand: Operand | None, pointers: Collection[tuple[str, int]]) -> bool:
         """Returns whether an address depends on a parameter that is not one of these pointers, such as a stride."""
@@ -162,12 +178,12 @@ class Dependence:
         """The leaves, other than the parameters, that may decide what the function returns."""
         return frozenset(leaf for leaves in self._sources.values() for leaf in leaves if leaf.kind != "parameter")
 
-    def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
+    def direct_dependences(self, register: str) -> tuple[Set[str], Set[DependenceSource]]:
         """Returns the registers and leaves that a register's definitions read."""
         inputs, leaves = self._inputs.get(register), self._sources.get(register)
         if inputs is None and leaves is None:
             return frozenset(), frozenset([DependenceSource("unknown", register)])
-        return frozenset(inputs or ()), frozenset(leaves or ())
+        return inputs or frozenset(), leaves or frozenset()
 
     def operand_dependences(
         self, step: Step, operand: Operand | None

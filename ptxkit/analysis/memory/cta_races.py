@@ -39,7 +39,7 @@ def find_cta_races(explorer: Explorer) -> Iterator[tuple[Step, Step]]:
     if not all(any(dependence.may_share_buffer(poll, write) for write in writes) for poll in awaited):
         return
     inputs = ConditionInputs(program, explorer.input_independence, polls)
-    decided = {use: inputs.inputs_of(*use) for pair in sharing for use in pair}
+    decided = {use: inputs.inputs_of(*use) for use in {use for pair in sharing for use in pair}}
     known = [(store, load) for store, load in sharing if not (decided[store].is_data or decided[load].is_data)]
     search, found = CtaRaceSearch(explorer, polls), set[tuple[Step, Step]]()
     for axis in search.axes:
