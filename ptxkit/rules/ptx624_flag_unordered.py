@@ -39,6 +39,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
 from ptxkit.analysis.memory.cta_races import find_cta_races
 from ptxkit.analysis.memory.flag_synchronization import FlagFault, find_flag_faults
 from ptxkit.diagnostics import Message
@@ -50,8 +51,9 @@ from ptxkit.rules.obligation_sites import is_global_access, sites_of
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each poll of global memory, and the accesses of two CTAs that no flag is about."""
-    faults = list(find_flag_faults(kernel.explorer))
-    for store, load in () if any(fault.race for fault in faults) else find_cta_races(kernel.explorer):
+    search = CtaRaceSearch(kernel.explorer)
+    faults = list(find_flag_faults(search))
+    for store, load in () if any(fault.race for fault in faults) else find_cta_races(search):
         yield Observation((store, load), 0, True, _grid_finding(store, load))
     for fault in faults:
         if fault.race is not None:

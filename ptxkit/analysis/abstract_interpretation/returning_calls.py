@@ -34,6 +34,20 @@ class ReturningCalls:
 
 def has_known_paths(program: Program) -> bool:
     """Returns whether the table has each instruction of a function, and the targets of all branches are known."""
+    return program.analysis(_has_known_paths)
+
+
+def is_self_contained(program: Program) -> bool:
+    """Returns whether all paths of a function are known, and it calls no other functions than those of the system."""
+    return has_known_paths(program) and program.analysis(_calls_nothing)
+
+
+def is_sole_function(program: Program) -> bool:
+    """Returns whether a function is a kernel that calls nothing, so that all its instructions and paths are known."""
+    return program.is_kernel and len(program.functions) == 1 and is_self_contained(program)
+
+
+def _has_known_paths(program: Program) -> bool:
     return program.is_fully_matched and all(
         step.targets
         for step in program.own_effectful_steps
@@ -41,15 +55,9 @@ def has_known_paths(program: Program) -> bool:
     )
 
 
+def _calls_nothing(program: Program) -> bool:
+    return not any(step.is_opaque_call for step in program.effectful_steps)
+
+
 def _exits(step: Step) -> bool:
     return any(isinstance(effect, Control) and effect.kind == "exit" for effect in step.effects)
-
-
-def is_self_contained(program: Program) -> bool:
-    """Returns whether all paths of a function are known, and it calls no other functions than those of the system."""
-    return has_known_paths(program) and not any(step.is_opaque_call for step in program.effectful_steps)
-
-
-def is_sole_function(program: Program) -> bool:
-    """Returns whether a function is a kernel that calls nothing, so that all its instructions and paths are known."""
-    return program.is_kernel and len(program.functions) == 1 and is_self_contained(program)

@@ -7,6 +7,7 @@ there. All other loads, except those of parameters, are data.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
@@ -39,6 +40,24 @@ class InputSet:
     atomics: set[Step] = field(default_factory=set)
     is_data: bool = False
 
+    def add(self, other: InputSet) -> None:
+        """Adds the inputs of another condition."""
+        self.special_registers |= other.special_registers
+        self.atomics |= other.atomics
+        self.is_data |= other.is_data
+
+
+@dataclass(slots=True)
+class _Reads:
+    """What some instructions read themselves: registers, each with the instruction, and inputs."""
+
+    uses: set[tuple[Step, str]] = field(default_factory=set)
+    inputs: InputSet = field(default_factory=InputSet)
+
+    def add(self, other: _Reads) -> None:
+        self.uses |= other.uses
+        self.inputs.add(other.inputs)
+
 
 class ConditionInputs:
     """The inputs that decide the steps of a program without calls.
@@ -52,53 +71,73 @@ class ConditionInputs:
         self._atomics = answering
         self._definitions = program.analysis(ReachingDefinitions)
         self._forwarded_loads = program.analysis(forwarded_loads)
+        self._of_definitions: dict[Step, _Reads] = {}
+        self._of_branches: dict[int, _Reads] = {}
+        self._of_variables: dict[str, _Reads] = {}
 
     def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
         """Returns the inputs that decide an operand of a step, and whether the step is executed."""
-        found = InputSet()
-        uses = Worklist[tuple[Step, str]](())
-        passed: set[int] = set()
-        variables: set[str] = set()
-
-        def note(place: Step, own: Operand | None) -> None:
-            registers, leaves = self._independence.dependence.operand_dependences(place, own)
-            uses.add((place, register) for register in registers)
-            _add_sources(found, leaves)
-
-        def come_to(place: Step) -> None:
-            for deciding, selector in self._independence.deciding_operands(place, passed):
-                note(deciding, selector)
-                uses.add((deciding, register) for register in guard_registers(deciding))
-
-        def make(definition: Step) -> None:
-            come_to(definition)
-            variable = _shared_variable(definition)
-            copied = self._forwarded_loads.get(definition)
-            if copied is not None:
-                note(definition, copied)
-            elif definition in self._atomics:
-                found.atomics.add(definition)
-            elif variable is None:
-                found.is_data |= _loads_data(definition)
-                for each in read_operands(definition):
-                    note(definition, each)
-            elif variable.name not in variables:
-                variables.add(variable.name)
-                for store in self._stores(variable, found):
-                    come_to(store)
-                    for each in read_operands(store):
-                        note(store, each)
-
-        note(step, operand)
-        come_to(step)
+        first = _Reads()
+        self._add_operand(first, step, operand)
+        self._add_conditions(first, step)
+        found, uses = first.inputs, Worklist(first.uses)
         for place, register in uses:
             sources = self._definitions.definitions_reaching(place, register)
             found.is_data |= not sources or len(uses.seen) > MAX_TRACED_REGISTERS
             for definition in sources:
-                make(definition)
+                reads = self._reads_of_definition(definition)
+                uses.add(reads.uses)
+                found.add(reads.inputs)
             if found.is_data:
                 break
         return found
+
+    def _reads_of_definition(self, definition: Step) -> _Reads:
+        """Returns what decides the result of a step, and whether it is executed."""
+        reads = self._of_definitions.get(definition)
+        if reads is None:
+            reads = self._of_definitions[definition] = _Reads()
+            self._add_conditions(reads, definition)
+            variable = _shared_variable(definition)
+            copied = self._forwarded_loads.get(definition)
+            if copied is not None:
+                self._add_operand(reads, definition, copied)
+            elif definition in self._atomics:
+                reads.inputs.atomics.add(definition)
+            elif variable is None:
+                reads.inputs.is_data |= _loads_data(definition)
+                for each in read_operands(definition):
+                    self._add_operand(reads, definition, each)
+            else:
+                reads.add(self._reads_of_variable(variable))
+        return reads
+
+    def _reads_of_variable(self, variable: DeclaredVariable) -> _Reads:
+        """Returns what decides the stores to a shared variable."""
+        if variable.name not in self._of_variables:
+            reads = self._of_variables[variable.name] = _Reads()
+            for store in self._stores(variable, reads.inputs):
+                self._add_conditions(reads, store)
+                for each in read_operands(store):
+                    self._add_operand(reads, store, each)
+        return self._of_variables[variable.name]
+
+    def _add_operand(self, reads: _Reads, step: Step, operand: Operand | None) -> None:
+        registers, leaves = self._independence.dependence.operand_dependences(step, operand)
+        reads.uses.update((step, register) for register in registers)
+        _add_sources(reads.inputs, leaves)
+
+    def _add_conditions(self, reads: _Reads, step: Step) -> None:
+        """Adds what decides whether a step is executed: its guard, and the branches that lead to its block."""
+        reads.uses.update((step, register) for register in guard_registers(step))
+        block = self._independence.cfg.block_of(step)
+        branches = self._of_branches.get(block)
+        if branches is None:
+            branches = self._of_branches[block] = _Reads()
+            for deciding, selector in islice(self._independence.deciding_operands(step, set()), 1, None):
+                self._add_operand(branches, deciding, selector)
+                branches.uses.update((deciding, register) for register in guard_registers(deciding))
+        reads.add(branches)
 
     def _stores(self, variable: DeclaredVariable, found: InputSet) -> Iterator[Step]:
         """Yields the stores that may write a shared variable.

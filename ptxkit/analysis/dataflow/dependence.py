@@ -105,11 +105,12 @@ class Dependence:
         if register not in self._known_sources:
             found, registers = set[DependenceSource](), Worklist([register])
             for each in registers:
-                known = self._known_sources.get(each)
-                if known is None:
-                    inputs, known = self.direct_dependences(each)
+                if each in self._known_sources:
+                    found |= self._known_sources[each]
+                else:
+                    inputs, own = self.direct_dependences(each)
                     registers.add(inputs)
-                found |= known
+                    found |= own
             self._known_sources[register] = frozenset(found)
         return self._known_sources[register]
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
 from ptxkit.analysis.context.warp_paths import WarpPath
+from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -24,6 +25,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.cta_scope_atomics import axes_of_grid
+from ptxkit.analysis.memory.flag_accesses import find_polls
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
@@ -189,15 +191,21 @@ class GridCtaPair:
 
 
 class CtaRaceSearch:
-    """The races of two CTAs of a grid, in all scenarios of a kernel. polls: as for `GridCtaPair`."""
+    """The races of two CTAs of a grid, in all scenarios of a kernel.
 
-    def __init__(self, explorer: Explorer, polls: Collection[Step]) -> None:
-        self._dependence = explorer.program.analysis(Dependence)
-        self._pointers = pointer_parameters(explorer.program)
-        self._explorer, self._polls = explorer, polls
+    polls: the instructions that poll words of global memory. inputs: what decides accesses, other than the polls. axes:
+    the axes of the grid along which the kernel reads the position of its CTA.
+    """
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.program = explorer.program
+        self.polls = self.program.analysis(find_polls)
+        self.inputs = ConditionInputs(self.program, explorer.input_independence, self.polls)
+        self.axes = axes_of_grid(self.program)
+        self._dependence = self.program.analysis(Dependence)
+        self._pointers = pointer_parameters(self.program)
+        self._explorer = explorer
         self._pairs: dict[str, list[GridCtaPair]] = {}
-        self.axes = axes_of_grid(explorer.program)
-        """The axes of the grid along which the kernel reads the position of its CTA."""
 
     def find_races(self, wanted: Collection[tuple[Step, Step]], axis: str) -> Iterator[tuple[Step, Step]]:
         """Yields those pairs of a write and another access that certainly race, in the order of the text.
@@ -206,7 +214,7 @@ class CtaRaceSearch:
         addresses, all samples must show it: one may be impossible.
         """
         if axis not in self._pairs:
-            self._pairs[axis] = list(_cta_pairs(self._explorer, self._polls, axis))
+            self._pairs[axis] = list(_cta_pairs(self._explorer, self.polls, axis))
         races = [(pair, pair.find_races(wanted)) for pair in self._pairs[axis]]
         for each in sorted(wanted, key=lambda steps: (steps[1].index, steps[0].index)):
             if any(each in found for _, found in races):

@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
-from ptxkit.analysis.memory.flag_accesses import find_global_accesses, find_polls, global_accesses
-from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.memory.flag_accesses import find_global_accesses, global_accesses
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.syntax.tree import Operand
 
@@ -27,21 +25,20 @@ from ptxkit.syntax.tree import Operand
 _Use: TypeAlias = tuple[Step, Operand | None]
 
 
-def find_cta_races(explorer: Explorer) -> Iterator[tuple[Step, Step]]:
+def find_cta_races(search: CtaRaceSearch) -> Iterator[tuple[Step, Step]]:
     """Yields the stores by one CTA and the loads by another one that certainly race."""
-    program = explorer.program
+    program = search.program
     sharing = program.analysis(_sharing_accesses)
     if not sharing:
         return
-    dependence, polls = program.analysis(Dependence), program.analysis(find_polls)
+    dependence = program.analysis(Dependence)
     writes = list(_uses(program, "write", "update"))
-    awaited = [use for use in _uses(program, "read", "update") if use[0] in polls]
+    awaited = [use for use in _uses(program, "read", "update") if use[0] in search.polls]
     if not all(any(dependence.may_share_buffer(poll, write) for write in writes) for poll in awaited):
         return
-    inputs = ConditionInputs(program, explorer.input_independence, polls)
-    decided = {use: inputs.inputs_of(*use) for use in {use for pair in sharing for use in pair}}
+    decided = {use: search.inputs.inputs_of(*use) for use in {use for pair in sharing for use in pair}}
     known = [(store, load) for store, load in sharing if not (decided[store].is_data or decided[load].is_data)]
-    search, found = CtaRaceSearch(explorer, polls), set[tuple[Step, Step]]()
+    found = set[tuple[Step, Step]]()
     for axis in search.axes:
         numbers = {f"%ctaid.{axis}", f"%clusterid.{axis}"}
         wanted = {(s[0], load[0]) for s, load in known if not numbers.isdisjoint(decided[s].special_registers)} - found

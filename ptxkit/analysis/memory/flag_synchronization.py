@@ -18,7 +18,6 @@ from itertools import chain, islice
 from typing import Literal, TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
-from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import Program, Step
@@ -29,7 +28,6 @@ from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
 from ptxkit.analysis.memory.flag_accesses import find_global_accesses, find_polls, global_accesses, reads_weakly
 from ptxkit.analysis.memory.flag_calls import FlagCalls, StepTest
 from ptxkit.analysis.memory.position_guards import PositionGuards
-from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, Control, Effect
@@ -72,18 +70,18 @@ class FlagFault:
     race: tuple[Step, Step] | None = None
 
 
-def find_flag_faults(explorer: Explorer) -> Iterator[FlagFault]:
+def find_flag_faults(search: CtaRaceSearch) -> Iterator[FlagFault]:
     """Yields what may be missing where a kernel, or a function that it calls, synchronizes by flags.
 
     Each kind is yielded once for an instruction.
     """
     found: set[tuple[FaultKind, Step]] = set()
-    functions = [_FlagSynchronization(code) for code in explorer.program.functions]
+    functions = [_FlagSynchronization(code) for code in search.program.functions]
     for flags, fault in ((function, fault) for function in functions for fault in function.find_faults()):
         if (fault.kind, fault.step) not in found:
             found.add((fault.kind, fault.step))
             pairs = islice(flags.conflicts_of(fault), 0 if fault.is_external else MAX_FLAG_CONFLICTS)
-            yield replace(fault, race=next((pair for pair in pairs if flags.is_race(explorer, *pair)), None))
+            yield replace(fault, race=next((pair for pair in pairs if flags.is_race(search, *pair)), None))
 
 
 class _FlagSynchronization:
@@ -96,7 +94,6 @@ class _FlagSynchronization:
         self._calls = FlagCalls(program)
         self._polls = program.analysis(find_polls)
         self._writes: list[Step] = []
-        self._search: CtaRaceSearch | None = None
 
     def find_faults(self) -> Iterator[FlagFault]:
         polls, polling_calls = self._polls, self._calls.entering(find_polls)
@@ -167,19 +164,17 @@ class _FlagSynchronization:
                 elif global_accesses(step, "read") and other in self._writes and _is_weak(step, other):
                     yield other, step
 
-    def is_race(self, explorer: Explorer, write: Step, other: Step) -> bool:
+    def is_race(self, search: CtaRaceSearch, write: Step, other: Step) -> bool:
         """Returns whether two accesses certainly conflict without order, in an execution by two CTAs.
 
         Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses."""
-        if self._program is not explorer.program:
+        if self._program is not search.program:
             return False
-        inputs = ConditionInputs(self._program, explorer.input_independence, self._polls)
         for step in (write, other):
             for access in global_accesses(step, "read", "write", "update"):
-                if inputs.inputs_of(step, step.operand(access.address)).is_data:
+                if search.inputs.inputs_of(step, step.operand(access.address)).is_data:
                     return False
-        self._search = self._search or CtaRaceSearch(explorer, self._polls)
-        return any(True for axis in self._search.axes for _ in self._search.find_races({(write, other)}, axis))
+        return any(True for axis in search.axes for _ in search.find_races({(write, other)}, axis))
 
     def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""
