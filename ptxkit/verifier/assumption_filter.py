@@ -72,7 +72,8 @@ class LaunchAssumptions:
     proven_violations: the codes and offsets of the static findings, which hold for all arguments. laneless: the
     instructions that address Tensor Memory by constants, for which the rules do not check the lanes. fault_dependence:
     the dependences of the kernel's instructions; None where they are not needed. evidence: the evidence in the kernel's
-    code for its launches. exhausted: whether blocks of all sizes were tried without success.
+    code for its launches. exhausted: whether blocks of all sizes were tried without success. unordered_lines: the lines
+    of accesses that a flag in global memory may not order, as the rules ask.
     """
 
     values: bool = False
@@ -88,6 +89,7 @@ class LaunchAssumptions:
     fault_dependence: FaultDependence | None = None
     evidence: LaunchEvidence = LaunchEvidence()
     exhausted: bool = False
+    unordered_lines: frozenset[int] = frozenset()
 
     def is_certain(self, finding: Violation) -> bool:
         """Returns whether a finding is a fault of the kernel only, which no other choice would avoid."""
@@ -129,6 +131,8 @@ class LaunchAssumptions:
             return True
         if not (self.values or self.contents):
             return False
+        if not where & {"", *_GLOBAL} and self.fault_dependence and self.fault_dependence.has_kernel_address(finding):
+            return False
         if finding.code == ptx2xx.MISALIGNED_ADDRESS:
             return self.values or not where or bool(where & {"", *_GLOBAL})
         return finding.code == ptx2xx.OUT_OF_BOUNDS
@@ -152,7 +156,7 @@ class LaunchAssumptions:
 
         contents: the kind of the numbers in memory. is_degenerate: whether a chosen number is 0 or 1.
         """
-        if self.is_certain(finding):
+        if self.is_certain(finding) or self._confirms_missing_order(finding):
             return ""
         if self._is_conflict(finding) or self._is_copy_conflict(finding):
             reason = self._collision_reason(finding, contents, is_degenerate=is_degenerate)
@@ -163,6 +167,11 @@ class LaunchAssumptions:
         if not self.values or self.fault_dependence is None:
             return ""
         return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
+
+    def _confirms_missing_order(self, finding: Violation) -> bool:
+        """Returns whether two CTAs race at an access that a flag may not order, as the rules ask for another reason."""
+        is_between_ctas = self._is_conflict(finding) and not _is_within_one_cta(finding)
+        return is_between_ctas and not self.unordered_lines.isdisjoint(each.line for each in finding.witnesses)
 
     def requires_several_ctas(self, finding: Violation) -> bool:
         """Returns whether a finding needs several CTAs, for which the kernel's code is the only evidence."""

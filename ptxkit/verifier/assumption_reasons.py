@@ -15,6 +15,7 @@ from ptxkit.emulator import Violation
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.verifier.fault_dependence import FaultDependence
 
+_PATH_REASON = "the path depends on "
 NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
 DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"
 _SHARED_SIZE_REGISTERS = ("%dynamic_smem_size", "%total_smem_size")
@@ -45,6 +46,11 @@ def assumption_reason(
     return _number_reason(finding, open_, influence) or _size_reason(finding, open_, influence)
 
 
+def is_about_path(reason: str) -> bool:
+    """Returns whether a reason is that chosen inputs may decide whether the faulty instruction is executed."""
+    return reason.startswith(_PATH_REASON)
+
+
 def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDependence) -> str:
     protocol = influence.sync_dependence
     own, places = influence.control_sources(finding), influence.address_sources(finding)
@@ -55,11 +61,11 @@ def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDep
         return f"how many it waits for, or where it points, depends on {list_names(counted)}, chosen here (--arg)"
     deciding = influence.assumed_numbers(protocol.control_sources | own)
     if len(deciding) > 1 or (set(deciding) & set(influence.structures)):
-        return f"the path depends on {list_names(deciding)}, chosen here, which may have to fit each other (--arg)"
+        return f"{_PATH_REASON}{list_names(deciding)}, chosen here, which may have to fit each other (--arg)"
     if not set(deciding) <= protocol.compared_parameters:
-        return f"the path depends on what the kernel computes from {list_names(deciding)}, chosen here (--arg)"
+        return f"{_PATH_REASON}what the kernel computes from {list_names(deciding)}, chosen here (--arg)"
     if open_.contents and protocol.depends_on_data:
-        return "the path depends on the contents of memory, chosen here (--arg)"
+        return f"{_PATH_REASON}the contents of memory, chosen here (--arg)"
     return ""
 
 

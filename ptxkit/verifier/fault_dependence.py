@@ -83,6 +83,26 @@ class FaultDependence:
         leaves = self.statement_sources(finding.offset, self._witness_space(finding.code, first))
         return leaves is not None and all(self._is_launch_invariant(leaf, first) for leaf in leaves)
 
+    def has_kernel_address(self, finding: Violation) -> bool:
+        """Returns whether each launch with such blocks that executes the faulty instruction has the fault.
+
+        It has if only constants and the position of the thread decide the address, how often its loops are repeated,
+        and which threads execute the instruction.
+        """
+        step, places = self._steps.get(finding.offset), self.address_sources(finding)
+        if not finding.witnesses or step is None or places is None:
+            return False
+        certainty = self._input_independence
+        operands = list(_address_operands(step, finding.witnesses[0].space))
+        chosen = [leaf for each in operands for leaf in certainty.dependence_sources(step, each)]
+        deciding = {*places, *chosen} - (certainty.dependence_sources(step, None) - places)
+        if not all(self._is_launch_invariant(leaf, finding.witnesses[0]) for leaf in deciding):
+            return False
+        return not certainty.may_argument_select_threads(step, of_cta=True) and not any(
+            certainty.depends_on_iterations(step, each) and certainty.may_input_decide_iterations(step, each)
+            for each in operands
+        )
+
     def _is_remote_cta_fault(self, finding: Violation, witness: Witness) -> bool:
         """Returns whether a fault concerns another CTA of the cluster, which may exist in a larger cluster."""
         if finding.code == ptx2xx.OUT_OF_BOUNDS:

@@ -9,6 +9,10 @@ from __future__ import annotations
 INITIAL_INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
 """The initial numbers, used in turn, so that loops execute 0, 1, 2 and more iterations."""
 
+MIXED_INTEGERS = ((64, 16), (16, 64), (256, 32), (32, 256))
+"""Pairs of numbers that are passed alternately, where equal numbers do not lead to an instruction: a size is often a
+multiple of another one."""
+
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
 """The replacements of unsuitable numbers."""
 
@@ -21,9 +25,13 @@ class IntegerGuesses:
         self._replacements = list(reversed(REPLACEMENT_INTEGERS))
         self._used_replacements = False
 
-    def integer(self, number: int) -> int:
-        """Returns the number that is passed in a run."""
+    def integer(self, number: int, position: int = 0) -> int:  # noqa: ARG002 (a subclass uses it)
+        """Returns the number that is passed in a run for the integer at a position among the parameters."""
         self._used_replacements = True
+        return self.number_of_run(number)
+
+    def number_of_run(self, number: int) -> int:
+        """Returns the number that is passed for the first integer in a run, if there is one."""
         return self._numbers[number % len(self._numbers)]
 
     def is_degenerate(self, number: int) -> bool:
@@ -37,3 +45,16 @@ class IntegerGuesses:
             return False
         self._numbers[at] = self._replacements.pop()
         return True
+
+
+class MixedIntegers(IntegerGuesses):
+    """Numbers that differ from one parameter to the next."""
+
+    def integer(self, number: int, position: int = 0) -> int:
+        """Returns the number that is passed in a run for the integer at a position among the parameters."""
+        pair = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
+        return pair[position % len(pair)]
+
+    def number_of_run(self, number: int) -> int:
+        """Returns the number that is passed for the first integer in a run, if there is one."""
+        return self.integer(number)

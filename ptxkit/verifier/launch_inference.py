@@ -1,17 +1,17 @@
 """Infers launches for a kernel whose launch is not specified.
 
 The block is that of `.reqntid`, else of `.maxntid`, with which most kernels are launched, else 128 threads, 16 by 16
-where the kernel reads positions along two axes, or another size where all of these deadlock and that one does not. The
-grid has two CTAs, or one cluster. Each pointer points to a buffer. Integers are small numbers, several of them, so that
-loops execute 0, 1, 2 and more iterations. Blocks, integers and the boxes of tensor maps satisfy the kernel's contract
-as far as it is known. The contents of memory are usable as numbers and as indices. A kernel may have further
-requirements, which cannot be inferred.
+where the kernel reads positions along two axes and `.maxntid` allows as many, or another size where all of these
+deadlock and that one does not. The grid has two CTAs, or one cluster. Each pointer points to a buffer. Integers are
+small numbers, several of them, so that loops execute 0, 1, 2 and more iterations. Blocks, integers and the boxes of
+tensor maps satisfy the kernel's contract as far as it is known. The contents of memory are usable as numbers and as
+indices. A kernel may have further requirements, which cannot be inferred.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from math import prod
 from typing import Any
@@ -28,7 +28,7 @@ from ptxkit.emulator.state.textures import OpaqueObject
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits, kind
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
-from ptxkit.model.launch_contract import BlockLimits, LaunchContract, ParameterMultiple
+from ptxkit.model.launch_contract import BlockLimits, LaunchContract, ParameterMultiple, Requirement
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import launch_extents
@@ -61,7 +61,7 @@ class VerifierRun:
 
     arguments: in the order of the parameters. assumptions: the choices, in words. policy, seed: those of the machine.
     contents: the kind of contents of memory that was chosen. number: the number of the run. is_degenerate: whether a
-    chosen number is 0 or 1, for which rows may overlap.
+    chosen number is 0 or 1, for which rows may overlap. integer: the number that is chosen for integers.
     """
 
     arguments: tuple[Any, ...]
@@ -71,6 +71,7 @@ class VerifierRun:
     contents: str = ""
     number: int = 0
     is_degenerate: bool = False
+    integer: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +123,30 @@ def candidate_blocks(
     entry: Function, request: VerifyRequest, instructions: Iterable[Instruction], evidence: LaunchEvidence
 ) -> list[Shape]:
     """Returns the block of a kernel's launch, or where it is unknown the blocks to try, the most likely ones first."""
-    known = request.block or find_declared_extents(entry, "reqntid") or find_declared_extents(entry, "maxntid")
-    if known:
-        return [known]
+    known = request.block or find_declared_extents(entry, "reqntid")
+    limit = known or find_declared_extents(entry, "maxntid")
     axes = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
+    if limit:
+        shapes = [block for block in axes if prod(block) <= limit[0]] if not known and len(limit) == 1 else []
+        return [*shapes, limit]
     return [*axes, (DEFAULT_BLOCK,), *_other_blocks(instructions)]
 
 
-def blocks_within(blocks: list[Shape], contract: LaunchContract) -> list[Shape]:
-    """Returns the blocks with which no error is known, or those that the contract names if each of them has one."""
-    limits = [each.requirement for each in contract.conditions if isinstance(each.requirement, BlockLimits)]
-    failing = {(size,) for each in limits for size in each.failing}
-    possible = [(size,) for each in limits for size in reversed(each.possible) if (size,) not in failing]
-    return [block for block in blocks if block not in failing] or list(dict.fromkeys(possible)) or blocks
+def blocks_within(blocks: list[Shape], known: Iterable[Requirement]) -> list[Shape]:
+    """Returns the blocks with which no error is known, or those that some requirements name if each of them has one.
+
+    The blocks that they name come first.
+    """
+    limits = [each for each in known if isinstance(each, BlockLimits)]
+    failing = {
+        _without_ones(shape) for each in limits for shape in (*each.failing_shapes, *((n,) for n in each.failing))
+    }
+    named = [
+        _without_ones(shape) for each in limits for shape in (*each.shapes, *((n,) for n in reversed(each.possible)))
+    ]
+    possible = [shape for shape in dict.fromkeys(named) if shape not in failing]
+    first = [block for block in possible if block in blocks]
+    return [*first, *(each for each in blocks if each not in (*failing, *first))] or possible or blocks
 
 
 def _adjacent_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
@@ -153,7 +165,12 @@ def _adjacent_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
 def find_declared_extents(entry: Function, directive: str) -> Shape | None:
     """Returns the extents that a directive declares, without trailing extents of 1."""
     shape: Shape | None = launch_extents(entry, directive)
-    while shape is not None and len(shape) > 1 and shape[-1] == 1:
+    return None if shape is None else _without_ones(shape)
+
+
+def _without_ones(shape: Shape) -> Shape:
+    """Returns the extents without trailing extents of 1; there is at least one extent."""
+    while len(shape) > 1 and shape[-1] == 1:
         shape = shape[:-1]
     return shape
 
@@ -203,6 +220,11 @@ def generate_runs(
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
         arguments, texts = [], []
+        positions = count()
+
+        def choose(run: int = number, positions: Iterator[int] = positions) -> int:
+            return guesses.integer(run, next(positions))
+
         for _, symbol in program.parameters:
             given = request.arguments.get(symbol.name)
             if given is not None:
@@ -211,9 +233,9 @@ def generate_runs(
                 continue
             mapped = maps.get(symbol.name)
             multiple = multiples.get(symbol.name)
-            value, text = mapped or _infer_argument(symbol, number, pointers, flags, chance, guesses, multiple)
+            value, text = mapped or _infer_argument(symbol, number, pointers, flags, chance, choose, multiple)
             if mapped and isinstance(value, StructArgument):
-                other, more = _infer_argument(symbol, number, pointers, flags, chance, guesses)
+                other, more = _infer_argument(symbol, number, pointers, flags, chance, choose)
                 value = StructArgument(value.data, {**other.pointers, **value.pointers})
                 text += more.removeprefix(f"{symbol.size} bytes of 0")
             arguments.append(value)
@@ -221,7 +243,16 @@ def generate_runs(
         policy = SCHEDULES[number % len(SCHEDULES)]
         assert policy in POLICIES
         seed, degenerate = request.seed + number, guesses.is_degenerate(number)
-        yield VerifierRun(tuple(arguments), tuple(texts), policy, seed, _contents_of_run(number), number, degenerate)
+        yield VerifierRun(
+            tuple(arguments),
+            tuple(texts),
+            policy,
+            seed,
+            _contents_of_run(number),
+            number,
+            degenerate,
+            guesses.number_of_run(number),
+        )
 
 
 def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
@@ -258,9 +289,10 @@ def _infer_argument(
     pointers: Collection[tuple[str, int]],
     flags: Collection[tuple[str, int]],
     chance: numpy.random.Generator,
-    guesses: IntegerGuesses,
+    choose: Callable[[], int],
     multiple: ParameterMultiple | None = None,
 ) -> tuple[Any, str]:
+    """Returns the argument for a parameter, and its description. choose: returns the number for an integer."""
     contents = _contents_of_run(number) if (symbol.name, 0) not in flags else "zeros"
     memory = f"{BUFFER_BYTES >> 20} MiB {contents}"
     places = sorted(offset for name, offset in pointers if name == symbol.name)
@@ -278,7 +310,7 @@ def _infer_argument(
         return buffer(), memory
     if kind(symbol.type) == "f":
         return 1.0, "1.0"
-    value = guesses.integer(number)
+    value = choose()
     if multiple is not None:
         value += (multiple.remainder - value) % multiple.divisor
     value &= (1 << bits(symbol.type)) - 1

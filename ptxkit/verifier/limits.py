@@ -8,6 +8,9 @@ MAX_IMAGES = 16
 MAX_SIZE_HINTS = 3
 """The maximum number of block sizes that are suggested by numbers in a kernel: each costs runs."""
 
+MIN_AGREEING_NUMBERS = 3
+"""The minimum number of chosen numbers with which runs must show a finding, so that it depends on none of them."""
+
 LARGE_GRID_PERIOD = 7
 """The number of runs with chosen boxes of which the first has a second CTA, or cluster.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
@@ -24,7 +25,7 @@ from ptxkit.emulator.driver.uninitialized_dependence import (
 )
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument, to_dim3
-from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.fast_dataclasses import replace
 from ptxkit.linter import (
     apply_overrides,
     apply_settings,
@@ -39,9 +40,11 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAssumptions
+from ptxkit.verifier.assumption_reasons import is_about_path
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.image_arguments import infer_images
-from ptxkit.verifier.integer_guesses import IntegerGuesses
+from ptxkit.verifier.integer_guesses import MIXED_INTEGERS, IntegerGuesses, MixedIntegers
+from ptxkit.verifier.kernel_result import KernelResult
 from ptxkit.verifier.launch_inference import (
     NO_CONTRACT,
     LaunchPlan,
@@ -57,6 +60,9 @@ from ptxkit.verifier.launch_inference import (
 from ptxkit.verifier.merged_findings import merge_diagnostics, places_of, sort_traces
 from ptxkit.verifier.parameter_names import by_parameter
 from ptxkit.verifier.request import VerifyRequest
+from ptxkit.verifier.run_agreement import RunAgreement
+from ptxkit.verifier.static_questions import conditions_of_questions, lines_of_flag_questions, offsets_of_questions
+from ptxkit.verifier.suitable_launch import find_suitable
 from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, known_boxes, map_locations
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
@@ -72,8 +78,8 @@ if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_observer import MachineObserver
     from ptxkit.model.trace import FindingTrace
 
-_PROBE_SECONDS, _PROBE_SHARE = 5.0, 0.5
-"""The limit in seconds for a probe of a block size, and the share of the total time that all probes may use."""
+_PROBE_SHARE = 0.5
+"""The share of the total time that all probes of launches may use."""
 
 _MIN_REACHED_SHARE = 0.5
 """The share of a kernel's instructions that runs with chosen arguments must execute to be conclusive."""
@@ -98,7 +104,7 @@ def verify_source(
         module = parse(source.text, source.path)
         explored: dict[str, KernelFacts] = {}
         verdict = static or lint_module(module, request.lint_settings(), explored)
-        runs: list[_KernelResult] = []
+        runs: list[KernelResult] = []
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
             _, launched = apply_overrides(module, settings)
             entries = request.select_kernels(launched)
@@ -123,16 +129,6 @@ def verify_source(
     return replace(result, runs=recorded, traces=traces, suppressed=hidden)
 
 
-@dataclass(slots=True)
-class _KernelResult:
-    """The results of the runs of one kernel."""
-
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    undecided: list[Undecided] = field(default_factory=list)
-    run: KernelRun | None = None
-    traces: list[FindingTrace] = field(default_factory=list)
-
-
 def _verify_kernel(
     module: Module,
     source: SourceFile,
@@ -141,7 +137,7 @@ def _verify_kernel(
     progress: Callable[[], None],
     static: Verdict,
     explored: KernelFacts | None = None,
-) -> _KernelResult:
+) -> KernelResult:
     """Runs one kernel, each time with other inputs; a fault is reported once.
 
     static: the verdict of the rules on the module. explored: the kernel, if it was explored before.
@@ -169,7 +165,8 @@ def _verify_kernel(
     choices = infer_maps(flat, unsaid, known_boxes(contract)) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
-    plans = infer_plans(entry, program, request, blocks_within(blocks, contract), evidence)
+    known = (*(each.requirement for each in contract.conditions), *conditions_of_questions(static, entry.name))
+    plans = infer_plans(entry, program, request, blocks_within(blocks, known), evidence)
     wide: list[LaunchPlan] = []
     if request.grid is None and choices[0] and not evidence.shares_global_memory:
         # With boxes of another size, CTAs may interfere with each other. Then only one cluster is run.
@@ -202,71 +199,37 @@ def _verify_kernel(
             fault_dependence=influence,
             evidence=evidence,
             exhausted=exhausted,
+            unordered_lines=frozenset(lines_of_flag_questions(static, source)),
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in choices]
 
+    def runs_of(maps: InferredMaps, guesses: IntegerGuesses) -> Iterator[VerifierRun]:
+        given, flags = {**images, **maps}, find_flag_pointers(flat)
+        return generate_runs(program, pointers, request, given, guesses, contract, flags)
+
     def first_of(maps: InferredMaps) -> VerifierRun:
-        return next(
-            generate_runs(
-                program, pointers, request, {**images, **maps}, IntegerGuesses(), contract, find_flag_pointers(flat)
-            )
-        )
+        return next(runs_of(maps, IntegerGuesses()))
 
     found, tries_all = None, False
     if len(candidates) > 1:
         enough = deadline - (1 - _PROBE_SHARE) * request.seconds
-        found = _fitting(candidates, session_of, first_of, enough, exact=is_expected(flat))
+        found = find_suitable(candidates, session_of, first_of, enough, exact=is_expected(flat))
         tries_all = time.thread_time() < enough
     maps = found[1] if found else choices[0]
     session = found[0] if found else session_of(plans[0], maps, exhausted=tries_all)
-    guesses, left = IntegerGuesses(), request.schedules
-    for trial in generate_runs(
-        program, pointers, request, {**images, **maps}, guesses, contract, find_flag_pointers(flat)
-    ):
-        if time.thread_time() >= deadline:
-            session.add_question("the time for this kernel is used up (--seconds)")
-            break
-        if not session.run(trial, deadline) and guesses.replace(trial.number):
-            continue  # another number replaces this one
-        if left == request.schedules:
-            session.check_uninitialized_memory(trial, deadline - time.thread_time())
-        progress()
-        left -= 1
-        if not left:
-            break
+    guesses = IntegerGuesses()
+    session.run_all(runs_of(maps, guesses), guesses, request.schedules, deadline, progress)
+    asked = offsets_of_questions(static) if chosen else frozenset[int]()
+    for trial in islice(runs_of(maps, MixedIntegers()), len(MIXED_INTEGERS)):
+        if time.thread_time() < deadline and session.misses(asked):
+            session.run(trial, deadline)
+            progress()
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),
         frozenset(step.start for step in flat.steps),
     )
-
-
-def _fitting(
-    candidates: Sequence[tuple[LaunchPlan, InferredMaps]],
-    session_of: Callable[[LaunchPlan, InferredMaps], _Session],
-    first_of: Callable[[InferredMaps], VerifierRun],
-    end: float,
-    *,
-    exact: bool,
-) -> tuple[_Session, InferredMaps] | None:
-    """Returns the first blocks and boxes that are suitable; None where none are, or the time is used up.
-
-    exact: whether only boxes of one size are suitable.
-    """
-    crowded: LaunchPlan | None = None
-    for plan, maps in candidates:
-        if plan is crowded:
-            continue
-        left = end - time.thread_time()
-        if left <= 0:
-            return None
-        session = session_of(plan, maps)
-        if session.is_suitable(first_of(maps), min(_PROBE_SECONDS, left)):
-            return session, maps
-        if session.is_crowded and exact:
-            crowded = plan  # the box is the expected one, so another box is certainly wrong
-    return None
 
 
 class _Session:
@@ -290,6 +253,8 @@ class _Session:
         self._diagnostics: dict[tuple[str, int], Diagnostic] = {}
         self._open_questions: dict[str, Undecided] = {}
         self._undecided: dict[tuple[str, int], Undecided] = {}
+        self._agreement = RunAgreement()
+        self._if_runs_agree: dict[tuple[str, int], Diagnostic] = {}
         self._wrong_arguments: list[Message] = []
         self._assumption_texts: dict[str, None] = {}
         self._completed_runs = self._runs = self._steps = 0
@@ -298,6 +263,28 @@ class _Session:
         self._first: RunResult | None = None
         self.is_crowded = False
         """Whether a run ended and was unsuitable only because CTAs interfere with each other."""
+
+    def run_all(
+        self,
+        trials: Iterator[VerifierRun],
+        guesses: IntegerGuesses,
+        schedules: int,
+        deadline: float,
+        progress: Callable[[], None],
+    ) -> None:
+        """Runs the kernel for a number of schedules, until a deadline; numbers that do not fit are replaced."""
+        left = schedules
+        while left:
+            trial = next(trials)
+            if time.thread_time() >= deadline:
+                self.add_question("the time for this kernel is used up (--seconds)")
+                return
+            if not self.run(trial, deadline) and guesses.replace(trial.number):
+                continue  # another number replaces this one
+            if left == schedules:
+                self.check_uninitialized_memory(trial, deadline - time.thread_time())
+            progress()
+            left -= 1
 
     def run(self, trial: VerifierRun, deadline: float) -> bool:
         """Runs the kernel once; returns whether the arguments fit."""
@@ -312,6 +299,10 @@ class _Session:
         if new and self._wants_traces:
             self._record_traces(new, trial, deadline - time.thread_time())
         return len(self._wrong_arguments) == unfit
+
+    def misses(self, asked: frozenset[int]) -> bool:
+        """Returns whether no run has led to one of some instructions, by their offsets."""
+        return not asked <= self._reached_offsets
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
         """Checks whether results depend on uninitialized memory."""
@@ -428,6 +419,7 @@ class _Session:
             return []  # everything else may result from the arguments
         self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
         self._reached_offsets |= outcome.reached_offsets
+        self._agreement.note_run(trial.integer, outcome.reached_offsets)
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
@@ -438,6 +430,9 @@ class _Session:
                 plan = self._plan.of_run(trial.number)
                 asked = make_undecided(finding, self._source, self._kernel, plan, trial, reason)
                 self._undecided.setdefault(key, asked)
+                if is_about_path(reason):
+                    self._agreement.note_finding(trial.integer, key)
+                    self._if_runs_agree.setdefault(key, self._make_diagnostic(finding, trial, ARGUMENTS_NOTE))
                 continue
             new.append(finding)
             chosen = "" if self._is_specified or self._assumptions.is_certain(finding) else ARGUMENTS_NOTE
@@ -455,12 +450,15 @@ class _Session:
         text = f"{self._kernel}: {reason}"
         self._open_questions.setdefault(text, Undecided(ptx3xx.NOT_REACHED, text, self._source, self._kernel_span()))
 
-    def result(self, maps: Mapping[str, int], places: frozenset[int]) -> _KernelResult:
+    def result(self, maps: Mapping[str, int], places: frozenset[int]) -> KernelResult:
         """Returns the results of all runs.
 
         maps: the parameters that hold unspecified tensor maps, with their number. places: the offsets of the kernel's
         instructions.
         """
+        for key, diagnostic in self._if_runs_agree.items():
+            if self._agreement.is_shown_whatever_number(key):
+                self._diagnostics.setdefault(key, diagnostic)
         reached = len(self._reached_offsets & places)
         if self._wrong_arguments and not self._completed_runs and not self._diagnostics:
             why: object = self._wrong_arguments[0]
@@ -483,7 +481,7 @@ class _Session:
             self._kernel, launch, arguments, self._runs, self._completed_runs, self._steps, reached, len(places)
         )
         doubted = [each for key, each in self._undecided.items() if key not in self._diagnostics]
-        return _KernelResult(
+        return KernelResult(
             list(self._diagnostics.values()), [*self._open_questions.values(), *doubted], recorded, self._traces
         )
 

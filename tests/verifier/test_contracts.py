@@ -93,3 +93,12 @@ def test_given_block_sizes_are_tried_until_one_is_possible(sizes: list[int] | No
     contract = derive_kernel_contract(module, kernel, sizes=sizes)
     limits = [each.requirement for each in contract.conditions if isinstance(each.requirement, BlockLimits)]
     assert {size for each in limits for size in each.failing} == failing
+
+
+ROWS = """.shared .align 4 .b8 rows[4224]; mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, rows;
+mad.lo.u32 %r3, %r2, 132, %r3; mad.lo.u32 %r3, %r1, 4, %r3; st.shared.u32 [%r3], %r1;"""
+
+
+def test_a_block_of_rows_has_at_most_as_many_threads_as_are_declared() -> None:
+    assert "block 16x16" in assumptions_of(text_of(f"{ROWS} ret;", bounds=".maxntid 256", parameters=""))[0]
+    assert "block 32x4" in assumptions_of(text_of(f"{ROWS} ret;", bounds=".maxntid 128", parameters=""))[0]

@@ -274,3 +274,68 @@ def test_a_copy_that_reads_an_exited_cta_is_reported_under_the_same_policy_as_by
     result = verify_text(kernel(SENT))
     assert (result.diagnostics, result.undecided) == ((), ())
     assert {each.code for each in verify_text(kernel(SENT), policy="strict").diagnostics} == {"PTX303"}
+
+
+COUNTED_RACE = """	.shared .align 4 .b8 bins[1024];
+	mov.u32 %r6, bins;
+	ld.param.u32 %r2, [n];
+	mul.lo.u32 %r3, %r2, %r2;
+	setp.ge.u32 %p1, %r1, %r3;
+	@%p1 bra end;
+	shr.u32 %r4, %r1, 1;
+	shl.b32 %r4, %r4, 2;
+	add.u32 %r4, %r4, %r6;
+	PLACE
+	st.shared.u32 [%r4], %r1;
+end:"""
+
+
+def test_a_race_with_all_numbers_that_lead_to_it_is_a_warning() -> None:
+    result = verify_text(kernel(COUNTED_RACE.replace("PLACE", ""), COUNTED))
+    found = [each for each in result.diagnostics if each.code == "PTX621" and "two threads" not in each.message]
+    assert {each.severity for each in found} == {"warning"}
+
+
+def test_a_race_with_some_numbers_that_lead_to_it_is_a_question() -> None:
+    place = "setp.ge.u32 %p1, %r2, 200; @%p1 shl.b32 %r4, %r1, 2; @%p1 add.u32 %r4, %r4, %r6;"
+    result = verify_text(kernel(COUNTED_RACE.replace("PLACE", place), COUNTED))
+    assert not [each for each in result.diagnostics if each.code == "PTX621"]
+    assert [each for each in result.undecided if each.code == "PTX621"]
+
+
+HAND_OVER = """	ld.param.u32 %r2, [n];
+	ld.param.u32 %r3, [m];
+	mov.u32 %r4, %ctaid.x;
+	mad.lo.u32 %r5, %r4, %r3, %r3;
+	setp.gt.u32 %p1, %r5, %r2;
+	@%p1 bra end;
+	setp.ne.u32 %p1, %r3, %r2;
+	@!%p1 bra end;
+	setp.ne.u32 %p1, %r4, 0;
+	ld.param.u64 %rd4, [flag];
+	@%p1 bra next;
+	st.global.u32 [%rd3], %r1;
+	bar.sync 0;
+	setp.ne.u32 %p2, %r1, 0;
+	@!%p2 st.ORDER.gpu.global.u32 [%rd4], 1;
+	bra end;
+next:
+	ld.acquire.gpu.global.u32 %r6, [%rd4];
+	setp.eq.u32 %p2, %r6, 0;
+	@%p2 bra next;
+	ld.global.u32 %r7, [%rd3];
+	mul.wide.u32 %rd5, %r4, 4096;
+	add.u64 %rd5, %rd5, %rd3;
+	st.global.u32 [%rd5], %r7;
+end:"""
+HANDED = ".param .u64 out, .param .u64 flag, .param .u32 n, .param .u32 m"
+
+
+def test_a_flag_that_may_not_order_is_run_with_numbers_that_lead_to_it() -> None:
+    result = verify_text(kernel(HAND_OVER.replace("ORDER", "relaxed"), HANDED))
+    assert {each.code for each in result.diagnostics} & {"PTX621", "PTX624"}
+
+
+def test_a_flag_that_orders_is_not_reported() -> None:
+    result = verify_text(kernel(HAND_OVER.replace("ORDER", "release"), HANDED))
+    assert not result.diagnostics
