@@ -26,7 +26,9 @@ def case(name: str, body: str, bounds: str = BOUNDS, target: str = "sm_90a", und
     return Case(name, f"{PEER}\n{body}", bounds=bounds, target=target, undecided=undecided)
 
 
-def _refill_case(name: str, *, free: str = "", after: str = "", early: str = "", wrong: bool = False) -> Case:
+def _refill_case(
+    name: str, *, free: str = "", after: str = "", early: str = "", undecided: tuple[str, ...] = ()
+) -> Case:
     """One thread copies into both CTAs in each of two rounds; all threads wait and read.
 
     free: before the copy of the second round. early, after: before and after the read.
@@ -40,7 +42,7 @@ fill: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicas
 wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], %r16; @!%p3 bra wait;
 {early} ld.shared.u32 %r20, [%r4]; {after}
 add.u32 %r16, %r16, 1; setp.lt.u32 %p6, %r16, 2; @%p6 bra next; {MEET}"""
-    return case(name, body, undecided=("PTX621",) if wrong else ())
+    return case(name, body, undecided=undecided)
 
 
 _FREE = "free: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5+8], 0; @!%p3 bra free;"
@@ -77,10 +79,14 @@ done: add.u32 %r16, %r16, 1; setp.lt.u32 %p6, %r16, 2; @%p6 bra next; {MEET}"""
 
 
 REFILLED = (
-    _refill_case("a barrier of the CTA does not order the refill of the other one", after="bar.sync 0;", wrong=True),
+    _refill_case(
+        "a barrier of the CTA does not order the refill of the other one",
+        after="bar.sync 0;",
+        undecided=("PTX304", "PTX621"),
+    ),
     _refill_case("a barrier of the cluster orders the refill", after=MEET),
     _refill_case("each thread of both CTAs frees the tile", free=_FREE, after=_FREED),
-    _refill_case("each thread frees the tile before it reads", free=_FREE, early=_FREED, wrong=True),
+    _refill_case("each thread frees the tile before it reads", free=_FREE, early=_FREED, undecided=("PTX621",)),
     _reply_case("a reply orders the next word after the read", reply_first=False),
     _reply_case("a reply before the read orders nothing", reply_first=True),
 )
@@ -219,6 +225,7 @@ bar.sync 0; {TO_BOTH} //! PTX611
 @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 32;
 {MEET} {TO_BOTH}
 {WAIT} {MEET}""",
+        undecided=("PTX304",),
     ),
 )
 

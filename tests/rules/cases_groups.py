@@ -557,6 +557,7 @@ mapa.shared::cluster.u32 %r24, %r21, %r23; mapa.shared::cluster.u32 %r25, %r5, %
 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r24], %r26, [%r25];
 ld.shared.u32 %r10, [tile];
 wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;""",
+        undecided=("PTX302", "PTX304"),
         bounds=".reqntid 128, 1, 1 .reqnctapercluster 2, 1, 1",
     ),
 )

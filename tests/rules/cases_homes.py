@@ -83,6 +83,7 @@ barrier.cluster.arrive; barrier.cluster.wait; @!%p1 bra done;
     Case(
         "an argument determines the CTA, which is unknown",
         f"{PEER} mapa.shared::cluster.u32 %r24, %r2, %r6; {COPY} [%r24], [%r8], 16, [%r23];{DONE}",
+        undecided=("PTX304",),
         bounds=PAIR,
     ),
 )

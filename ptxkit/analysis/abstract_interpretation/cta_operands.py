@@ -54,10 +54,11 @@ class CtaOperands(ValueReader[CtaValue]):
         return value if isinstance(value, tuple) else None
 
     def call(self, step: Step, call: CallExpr, read: Reader[CtaValue]) -> CtaValue:
-        return None if call.function in UNKNOWN_OPERATIONS else super().call(step, call, read)
+        is_unknown = call.function in UNKNOWN_OPERATIONS or call.function in _OF_CLUSTER
+        return None if is_unknown else super().call(step, call, read)
 
 
 #: The operations whose result is unknown, or differs between threads in a way that nothing determines.
-UNKNOWN_OPERATIONS = frozenset(
-    ("unknown", "float", "elected", "ballot", "redux", "is_canceled", "map_rank", "rank_of", "is_space")
-)
+UNKNOWN_OPERATIONS = frozenset(("unknown", "float", "elected", "ballot", "redux", "is_canceled", "is_space"))
+#: The operations on addresses in the shared memory of a cluster.
+_OF_CLUSTER = ("map_rank", "rank_of")

@@ -54,12 +54,13 @@ class UniformExecution:
         of_all = effect.threads is None or (launch.is_exact and step.constant_of(effect.threads) == launch.threads)
         return (effect.level, effect.action) == ("cta", "sync") and is_named and of_all and self.in_cta(step)
 
-    def in_role(self, step: Step, settled: Callable[[Step], bool]) -> bool:
+    def in_role(self, step: Step, settled: Callable[[Step], bool], *, in_cluster: bool = False) -> bool:
         """Returns whether all threads of a role execute a step equally often.
 
-        settled: whether the guard of a step has the same value in all threads of the role.
+        settled: whether the guard of a step has the same value in all threads of the role. in_cluster: whether the role
+        has threads of all CTAs of a cluster.
         """
-        return self._is_equal(step, _EQUAL_IN_CTA, settled)
+        return self._is_equal(step, _EQUAL_IN_CLUSTER if in_cluster else _EQUAL_IN_CTA, settled)
 
     def _is_equal(
         self,

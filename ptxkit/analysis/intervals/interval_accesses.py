@@ -31,10 +31,11 @@ _WINDOW = SharedWindow()
 class StateAccess:
     """An access to shared memory in one state.
 
-    lows: the address in each thread, as an offset in shared memory, or relative to the unknown `atom`; None where it is
-    unknown. size: in bytes; None where it is unknown. threads: those that may execute it, as a bit mask. group: the
-    mechanism that completes an asynchronous access; None for a synchronous one. stored: the numbers that all
-    threads store, empty where they are unknown or differ.
+    lows: the address in each thread, as an offset in shared memory (in that of the cluster, see `ClusterThreads`), or
+    relative to the unknown `atom`; None where it is unknown. size: in bytes; None where it is unknown. threads: those
+    that may execute it, as a bit mask. group: the mechanism that completes an asynchronous access; None for a
+    synchronous one. stored: the numbers that all threads store, empty where they are unknown or differ. target: the
+    rank of the CTA, for one of the CTAs whose shared memory one instruction accesses.
     """
 
     step: Step
@@ -45,6 +46,7 @@ class StateAccess:
     threads: int
     group: str | None
     stored: tuple[int, ...] = ()
+    target: int | None = None
 
     @property
     def writes(self) -> bool:
@@ -121,19 +123,24 @@ class IntervalAccesses:
     def _of_step(self, state: IntervalState, step: Step) -> Iterator[StateAccess]:
         for effect in step.effects:
             if isinstance(effect, Access) and self._may_share(step, effect):
-                found = self._access(state, step, effect)
-                if found is not None:
-                    yield found
+                guard = self._values.guard(step, state.values)
+                executing = members_of(guard, count=self._values.threads)[0] & state.threads
+                for target, threads in self._values.targets(step, effect, executing, state.values).items():
+                    if threads:
+                        yield self._access(state, step, effect, threads, target)
 
-    def _access(self, state: IntervalState, step: Step, effect: Access) -> StateAccess | None:
-        executing = members_of(self._values.guard(step, state.values), count=self._values.threads)[0] & state.threads
-        if not executing:
-            return None
+    def _access(
+        self, state: IntervalState, step: Step, effect: Access, executing: int, target: int | None
+    ) -> StateAccess:
         value = self._values.operand(step, step.operand(effect.address), state.values)
         size = self._values.expression(step, effect.size, state.values)
         lows, atom = _offsets(effect, value) if effect.via == "address" else (None, None)
         if effect.via == "descriptor":
             lows, size = self._matrix(state, step, effect, value)
+        if lows is not None:
+            lows = self._values.cluster.places(lows, target)
+        if atom is not None and self._values.cluster.ctas > 1 and effect.space != "shared::cta" and target is None:
+            lows, atom = None, None  # the unknown may be the rank of a CTA
         return StateAccess(
             step,
             effect,
@@ -143,6 +150,7 @@ class IntervalAccesses:
             executing,
             effect.completion,
             self._stored_numbers(state, step, effect),
+            target,
         )
 
     def _stored_numbers(self, state: IntervalState, step: Step, effect: Access) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
-"""Evaluates the operands of steps in all threads of a CTA, with what all threads share as an unknown.
+"""Evaluates the operands of steps in all threads of a CTA or a cluster, with what all threads share as an unknown.
 
-Source: PTX ISA, "Special Registers", "Kernel Function Parameters", "vote.sync", "shfl.sync", "cvta".
+Source: PTX ISA, "Special Registers", "Kernel Function Parameters", "vote.sync", "shfl.sync", "cvta", "mapa",
+"getctarank".
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from collections.abc import Callable, Sequence
 
 from ptxkit.analysis.abstract_interpretation.cta_operands import CtaOperands
 from ptxkit.analysis.dataflow.input_loads import input_loads
+from ptxkit.analysis.intervals.cluster_threads import ClusterThreads
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SharedWindow
+from ptxkit.analysis.ir.shared_window import CTA_BITS, EVEN_CTA, FIRST_ADDRESS, SharedWindow
 from ptxkit.analysis.symexec.lane_ops import source_lane
 from ptxkit.analysis.values.cta_values import CtaValue, UniformTerm, atom, is_uniform, per_thread
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.special_registers import SpecialRegisters
 from ptxkit.analysis.values.value_reader import Reader, loaded_argument
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.layout import DeclaredVariable
@@ -23,23 +26,40 @@ from ptxkit.syntax.tree import Name, Operand
 
 #: The special registers whose value may differ between the threads of a CTA, or from one read to the next.
 _DIFFERENT = ("%tid", "%lane", "%clock", "%globaltimer", "%pm", "%warpid", "%smid", "%reserved")
+#: The special registers that the rank of a CTA in its cluster determines.
+_OF_RANK = ("%cluster_cta", "%cluster_ncta", "%ctaid")
 _WINDOW = SharedWindow()
 
 
 class ThreadOperands(CtaOperands):
-    """The operands of the steps of one kernel in a CTA of one size.
+    """The operands of the steps of one kernel in a CTA, or in the CTAs of a cluster, of one size.
 
     elected: the lane that `elect.sync` elects; None if it is unknown.
     """
 
-    def __init__(self, program: Program, launch: LaunchConfig, elected: int | None = None) -> None:
-        super().__init__(launch, range(launch.threads), ("%ntid",) if launch.is_exact else ())
-        self._elected = elected
+    def __init__(
+        self, program: Program, launch: LaunchConfig, threads: ClusterThreads, elected: int | None = None
+    ) -> None:
+        tids = tuple(range(launch.threads)) * threads.ctas
+        super().__init__(launch, tids, ("%ntid",) if launch.is_exact else ())
+        self._elected, self._threads, self._launch = elected, threads, launch
         self._inputs = program.analysis(input_loads)
+        self._of_rank = [SpecialRegisters(launch, rank, (0,)) for rank in range(threads.ctas)]
 
     def special(self, name: str) -> CtaValue:
+        if self._threads.ctas > 1 and name.startswith(_OF_RANK):
+            return self._special_of_ranks(name)
         found = super().special(name)
         return UniformTerm(atom("special", name)) if found is None and not name.startswith(_DIFFERENT) else found
+
+    def _special_of_ranks(self, name: str) -> CtaValue:
+        """Returns a register that differs between the CTAs; the number of a CTA relative to the first one's."""
+        numbers = [each.get(name) for each in self._of_rank for _ in range(self._threads.of_cta)]
+        value = per_thread([each if isinstance(each, int) else None for each in numbers])
+        if not name.startswith("%ctaid") or not isinstance(value, int | tuple):
+            return value
+        extent = dict(zip("xyz", self._launch.cluster, strict=True)).get(name[-1], 1)
+        return UniformTerm(atom("special", name), value, extent)
 
     def variable(self, variable: DeclaredVariable) -> CtaValue:
         is_placed = variable.space in FIRST_ADDRESS
@@ -63,7 +83,31 @@ class ThreadOperands(CtaOperands):
                 function="to_generic" | "from_generic" as name, arguments=(ConstantExpr(value=space), source)
             ):
                 return _convert_address(name, str(space), self.expression(step, source, read))
+            case CallExpr(function="map_rank", arguments=(ConstantExpr(value=space), source, rank)):
+                mapped = self.expression(step, source, read), self.expression(step, rank, read)
+                return self._for_each_thread(lambda window, *given: _map_to_rank(window, str(space), *given), mapped)
+            case CallExpr(function="rank_of", arguments=(ConstantExpr(value=space), source)):
+                held = (self.expression(step, source, read),)
+                return self._for_each_thread(lambda window, address: _rank_of(window, str(space), address), held)
         return super().call(step, call, read)
+
+    def apply(self, name: str, arguments: Sequence[object]) -> CtaValue:
+        """Applies an operation; a mask may map an address to the even CTA of a pair."""
+        if self._threads.ctas > 1 and name == "and":
+            width, held, mask = arguments
+            assert isinstance(width, int)
+            kept = mask & bit_mask(width) if isinstance(mask, int) else 0
+            if kept >> CTA_BITS == EVEN_CTA and isinstance(held, int | tuple):
+                return self._for_each_thread(lambda window, address: window.map_to_even_cta(address, kept), (held,))
+        return super().apply(name, arguments)
+
+    def _for_each_thread(self, compute: Callable[..., int | None], arguments: Sequence[CtaValue]) -> CtaValue:
+        """Applies a function of the shared window and of numbers in each thread of a cluster."""
+        if self._threads.ctas == 1 or not all(isinstance(each, int | tuple) for each in arguments):
+            return None
+        columns = [each if isinstance(each, tuple) else (each,) * self._threads.count for each in arguments]
+        given = enumerate(zip(*columns, strict=True))
+        return per_thread([compute(self._threads.window(thread), *own) for thread, own in given])
 
     def load(self, step: Step, call: CallExpr, place: int, read: Reader[CtaValue]) -> CtaValue:
         """Returns an argument, or data of the host at an address that all threads have; None for anything else."""
@@ -104,6 +148,19 @@ _VOTES: dict[str, Callable[[Sequence[int]], bool]] = {
     "all": all,
     "uni": lambda own: len(set(own)) == 1,
 }
+
+
+def _map_to_rank(window: SharedWindow, space: str, address: int, rank: int) -> int | None:
+    offset = window.shared_offset(space, address)
+    if offset is None:
+        return None
+    there = window.map_to_rank(offset, rank)
+    return there if space.startswith("shared") else window.to_generic("shared", there)
+
+
+def _rank_of(window: SharedWindow, space: str, address: int) -> int | None:
+    offset = window.shared_offset(space, address)
+    return None if offset is None else window.rank_of(offset)
 
 
 def _convert_address(name: str, space: str, value: CtaValue) -> CtaValue:

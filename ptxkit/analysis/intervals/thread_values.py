@@ -1,4 +1,4 @@
-"""Computes what a register holds in all threads of a CTA, given the values at the merges of the control flow.
+"""Computes what a register holds in all threads of a CTA or cluster, given the values at merges of the control flow.
 
 The evaluation is sparse: only the assignments on which a value depends are visited, and each of them once for the same
 values at the merges.
@@ -15,12 +15,13 @@ from typing import TypeAlias
 from ptxkit.analysis.abstract_interpretation.cta_operands import UNKNOWN_OPERATIONS
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.intervals.cluster_threads import ClusterThreads
 from ptxkit.analysis.intervals.thread_operands import ThreadOperands
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.cta_values import Atom, CtaValue, UniformTerm, apply
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.value_reader import Reader
-from ptxkit.isa.effects import Value
+from ptxkit.isa.effects import ALL, Access, CtaGroup, MbarrierEffect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Integer, Operand, operand_names
 
@@ -31,19 +32,26 @@ Environment: TypeAlias = "Mapping[Origin, CtaValue]"
 
 
 class ThreadValues:
-    """The values of the registers of one kernel in a CTA of one size.
+    """The values of the registers of one kernel in a CTA of one size, or in all CTAs of a cluster.
 
-    launch: the size of the CTA. assumed: the values of guards that are unknown, but equal in all threads.
-    unknown_guards: the steps with such a guard that were evaluated without an assumption. elected: the lane that
-    `elect.sync` elects; None if it is unknown. given: the assignments whose values the environment has.
+    launch: the size of the CTA. ctas: 1, or the number of CTAs of the cluster. assumed: the values of guards that are
+    unknown, but equal in all threads. unknown_guards: the steps with such a guard that were evaluated without an
+    assumption. elected: the lane that `elect.sync` elects; None if it is unknown. given: the assignments whose values
+    the environment has.
     """
 
     def __init__(
-        self, program: Program, cfg: ControlFlowGraph, launch: LaunchConfig, elected: int | None = None
+        self,
+        program: Program,
+        cfg: ControlFlowGraph,
+        launch: LaunchConfig,
+        elected: int | None = None,
+        ctas: int = 1,
     ) -> None:
         self.graph = ValueGraph(program, cfg)
-        self.threads = launch.threads
-        self._operands = ThreadOperands(program, launch, elected)
+        self.cluster = ClusterThreads(launch, ctas)
+        self.threads = self.cluster.count
+        self._operands = ThreadOperands(program, launch, self.cluster, elected)
         self._resolved: dict[Merge, ValueNode] = {}
         self._reads: dict[Assignment, dict[str, ValueNode]] = {}
         self._given: frozenset[Assignment] = frozenset()
@@ -290,6 +298,29 @@ class ThreadValues:
             held = self.assumed.get(held.atom, held)
         return apply("not", (1, held)) if guard.negated else apply("and", (1, held, 1))
 
+    def targets(
+        self, step: Step, effect: Access | MbarrierEffect, threads: int, environment: Environment
+    ) -> dict[int | None, int]:
+        """Returns the CTAs in which an effect of some threads has its location, with the threads for each.
+
+        The only one is None where the address determines the CTA. All of the cluster count if the mask is unknown.
+        """
+        mask = getattr(effect, "multicast", None)
+        cluster, pair = self.cluster, _is_paired(step, effect)
+        if cluster.ctas == 1 or (step.operand(mask) is None and mask != ALL and not pair):
+            return {None: threads}
+        held = None if mask == ALL else self.operand(step, step.operand(mask), environment)
+        found: dict[int | None, int] = defaultdict(int)
+        for thread in range(cluster.count):
+            if threads >> thread & 1:
+                own = cluster.window(thread).rank
+                chosen = held[thread] if isinstance(held, tuple) else held
+                for rank in range(cluster.ctas):
+                    is_named = rank // 2 == own // 2 if pair else not isinstance(chosen, int) or chosen >> rank & 1
+                    if is_named:
+                        found[rank] |= 1 << thread
+        return found
+
     def _evaluate(self, node: Assignment, environment: Environment) -> CtaValue:
         if node in self._given:
             return environment.get(node)
@@ -300,6 +331,12 @@ class ThreadValues:
         before = self.value(self.resolve(self.graph.before(step, node.register)), environment)
         pair = (before, found) if guard.negated else (found, before)
         return apply("select", (64, *pair, self.value(self.node_before(step, guard.predicate), environment)))
+
+
+def _is_paired(step: Step, effect: Access | MbarrierEffect) -> bool:
+    """Returns whether an access is one of the shared memory of both CTAs of a pair, at the same offset."""
+    is_matrix = isinstance(effect, Access) and effect.via == "descriptor" and effect.completion == "tcgen05"
+    return is_matrix and any(isinstance(each, CtaGroup) and each.ctas > 1 for each in step.effects)
 
 
 def _functions_in(expression: Expression) -> Iterator[str]:

@@ -78,6 +78,8 @@ class IntervalProofs:
 
     @cached_property
     def _has_phases(self) -> bool:
+        if self._launch.cluster_size > 1:
+            return True  # barriers of a CTA do not order what the other CTAs access
         return any(self._orders_by_phases(effect, step) for step in self._ordering_steps for effect in step.effects)
 
     @cached_property

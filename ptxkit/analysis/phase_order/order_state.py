@@ -5,12 +5,11 @@ Source: PTX ISA, "Causality order", "Contents of the mbarrier object", "Phase of
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
-from ptxkit.analysis.intervals.interval_accesses import StateAccess
+from ptxkit.analysis.phase_order.access_batches import AccessBatch
 from ptxkit.analysis.phase_order.loop_exits import IterationCount, LoopExit
 from ptxkit.analysis.phase_order.uniform_branches import BranchOutcomes, UniformBranch
 from ptxkit.analysis.values.cta_values import Atom
@@ -23,7 +22,7 @@ NOTHING, THREAD, WARP, ALL = range(4)
 
 SharedBranch: TypeAlias = LoopExit | UniformBranch
 Event: TypeAlias = "tuple[object, ...]"
-"""An access by a group, `("access", access, group)`, or the completion of a phase, `("phase", barrier, age)`, of which
+"""Accesses by a group, `("access", batch, group)`, or the completion of a phase, `("phase", barrier, age)`, of which
 the last one has age 0 and the one before it age 1.
 """
 
@@ -74,9 +73,13 @@ class Known:
         """Returns what an operation that orders no memory publishes: that phases are complete."""
         return Known(frozenset(event for event in self.events if event[0] != "access"))
 
+    def of_phases(self) -> Known:
+        """Returns that phases are complete."""
+        return Known(frozenset(event for event in self.events if event[0] == "phase"))
+
     def of_operations(self) -> Known:
         """Returns what an operation publishes that completes later: phases, and bulk copies that it may have read."""
-        copies = (e for e in self.events if isinstance(e[1], StateAccess) and e[1].group == "mbarrier")
+        copies = (e for e in self.events if isinstance(e[1], AccessBatch) and e[1].group == "mbarrier")
         return self.without_accesses() | Known(frozenset(copies))
 
     def without(self, event: Event) -> Known:
@@ -91,8 +94,9 @@ class PhaseState:
 
     expected: the arrivals of a phase. remaining: those that are missing. parity: of the current phase. expects: whether
     the phase waits for bytes. due: the expected bytes that no copy has brought; negative if copies come first. arrived:
-    the threads that have arrived. released: what the arrivals of this phase publish, and completed what those
-    of the last one did. waiting: the groups that wait for this phase, if arriving and waiting are one step.
+    the threads that have arrived. entered: those that have arrived at a barrier of the cluster and not waited yet.
+    released: what the arrivals of this phase publish, and completed what those of the last one did. waiting: the groups
+    that wait for this phase, if arriving and waiting are one step.
     """
 
     expected: int
@@ -101,6 +105,7 @@ class PhaseState:
     expects: bool = False
     due: int = 0
     arrived: int = 0
+    entered: int = 0
     released: Known = Known()
     completed: Known = Known()
     waiting: frozenset[int] = frozenset()
@@ -113,8 +118,11 @@ class ScheduleState:
     at: the state of each group whose ordering step is next; None where the group has left the kernel. passed:
     the groups that a barrier has released. assumed: the unknown predicates that were assumed. tokens: the parity of
     the phase of each group's last arrival that returned a token. counts: the outcomes of
-    shared branches. left: what the groups publish that have left the kernel, for which barriers of all threads
-    do not wait. is_repeated: whether a group has gone back in the code to come here.
+    shared branches. left: what the groups of each CTA publish that have left the kernel, for which barriers of all
+    threads do not wait. fences: what a group published with its last memory fence, `("released", group)`, and what it
+    has observed by relaxed operations since then, `("observed", group)`. is_repeated: whether a group has gone back in
+    the code to come here. tested: the keys of the states since which no group could continue, and all
+    tests for phases failed.
     """
 
     at: list[IntervalState | None]
@@ -124,8 +132,10 @@ class ScheduleState:
     barriers: dict[object, PhaseState] = field(default_factory=dict)
     tokens: dict[tuple[int, object], int] = field(default_factory=dict)
     counts: dict[Hashable, IterationCount | BranchOutcomes] = field(default_factory=dict)
-    left: Known = Known()
+    left: dict[int, Known] = field(default_factory=dict)
+    fences: dict[tuple[str, int], Known] = field(default_factory=dict)
     is_repeated: bool = False
+    tested: frozenset[object] = frozenset()
 
     def copy(self) -> ScheduleState:
         return ScheduleState(
@@ -136,7 +146,8 @@ class ScheduleState:
             dict(self.barriers),
             dict(self.tokens),
             dict(self.counts),
-            self.left,
+            dict(self.left),
+            dict(self.fences),
         )
 
     def decide(self, group: int, branches: Iterable[tuple[SharedBranch, bool]]) -> bool:
@@ -184,7 +195,8 @@ class ScheduleState:
             frozenset(self.barriers.items()),
             frozenset(self.tokens.items()),
             frozenset(self.counts.items()),
-            self.left,
+            frozenset(self.left.items()),
+            frozenset(self.fences.items()),
         )
 
     # Events.
@@ -195,20 +207,21 @@ class ScheduleState:
         self._forget(event)
 
     def _forget(self, event: Event) -> None:
-        self.left = self.left.without(event)
+        for rank, known in self.left.items():
+            self.left[rank] = known.without(event)
+        for fence, known in self.fences.items():
+            self.fences[fence] = known.without(event)
         for key, barrier in self.barriers.items():
             if event in barrier.released.events or event in barrier.completed.events:
                 self.barriers[key] = replace(
                     barrier, released=barrier.released.without(event), completed=barrier.completed.without(event)
                 )
 
-    def accesses(self) -> Mapping[StateAccess, Sequence[tuple[int, EventOrder]]]:
-        """Returns the accesses that are remembered, each with the groups that executed it and what is known of them."""
-        found: dict[StateAccess, list[tuple[int, EventOrder]]] = defaultdict(list)
+    def batches(self) -> Iterator[tuple[AccessBatch, int, EventOrder]]:
+        """Yields the accesses that are remembered, with the group that executed them and what is known of them."""
         for event, order in self.events.items():
-            if isinstance(event[1], StateAccess) and isinstance(event[2], int):
-                found[event[1]].append((event[2], order))
-        return found
+            if isinstance(event[1], AccessBatch) and isinstance(event[2], int):
+                yield event[1], event[2], order
 
     def learn(self, group: int, known: Known) -> None:
         """Orders what was published before what a group does next."""
@@ -232,6 +245,30 @@ class ScheduleState:
         events = {each for each, order in self.events.items() if is_whole(order.levels[group], each, order)}
         fenced = {each for each in events if is_whole(self.events[each].fenced[group], each, self.events[each])}
         return Known(frozenset(events), frozenset(fenced))
+
+    def observe(self, group: int, known: Known, order: str) -> None:
+        """Orders what was published as a wait or a barrier of a group orders it; a relaxed one needs a fence later."""
+        if order != "relaxed":
+            self.learn(group, known)
+            return
+        self.learn(group, known.without_accesses())
+        self.fences["observed", group] = self.fences.get(("observed", group), Known()) | known
+
+    def released_by(self, group: int, threads: int, whole: int, order: str) -> Known:
+        """Returns what an arrival of some threads of a group publishes; a relaxed one needs a fence before.
+
+        whole: all threads of the group.
+        """
+        known = self.published_by(group, threads)
+        if order != "relaxed":
+            return known
+        fenced = self.fences.get(("released", group), Known()) if threads == whole else Known()
+        return known.without_accesses() | fenced
+
+    def fence_memory(self, group: int, threads: int) -> None:
+        """Adds a memory fence of a group."""
+        self.learn(group, self.fences.pop(("observed", group), Known()))
+        self.fences["released", group] = self.published_by(group, threads)
 
     def fence(self, group: int) -> None:
         """Adds a proxy fence of a group."""
@@ -269,7 +306,8 @@ class ScheduleState:
         last, before = ("phase", key, 0), ("phase", key, 1)
         known = barrier.released | Known(frozenset(extra))
         if not barrier.expected and isinstance(key, tuple) and key[0] != "mbarrier":
-            known |= self.left
+            for rank, left in self.left.items():
+                known |= left if cta_of(key) in (None, rank) else Known()
         if last in self.events and is_awaited:
             self.occur(before, self.events[last])
             for other, each in list(self.barriers.items()):
@@ -298,9 +336,14 @@ class ScheduleState:
         self.passed |= barrier.waiting
 
 
+def cta_of(key: object) -> int | None:
+    """Returns the rank of the CTA whose threads a barrier has, given its key; None for one of several CTAs."""
+    rank = key[-1] if isinstance(key, tuple) and key[0] == "cta" else None
+    return rank if isinstance(rank, int) else None
+
+
 def _needs_fence(event: Event) -> bool:
-    access = event[1]
-    return isinstance(access, StateAccess) and access.writes and access.effect.proxy == "generic"
+    return isinstance(event[1], AccessBatch) and event[1].needs_fence
 
 
 def _with_age(known: Known, last: Event, before: Event) -> Known:

@@ -7,7 +7,7 @@ Source: PTX ISA, "mbarrier", "bar, barrier", "bar.warp.sync", "barrier.cluster",
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
 from ptxkit.analysis.intervals.cta_states import IntervalState
@@ -17,6 +17,7 @@ from ptxkit.analysis.intervals.unfenced_writes import is_shared_fence
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.limits import MAX_PENDING_COMMITS
+from ptxkit.analysis.phase_order.access_batches import AccessBatch
 from ptxkit.analysis.phase_order.order_state import (
     ALL,
     NOTHING,
@@ -27,6 +28,7 @@ from ptxkit.analysis.phase_order.order_state import (
     Known,
     PhaseState,
     ScheduleState,
+    cta_of,
     warps_of,
 )
 from ptxkit.analysis.phase_order.segments import DividedGroupError, UnknownOrderError
@@ -51,18 +53,25 @@ class OrderingEffects:
     """
 
     def __init__(self, values: ThreadValues, groups: list[int]) -> None:
-        self._values, self.groups = values, groups
+        self._values, self.groups, self._cluster = values, groups, values.cluster
+        self._places: dict[Hashable, dict[object, int]] = {}
         self.uses: dict[Step, set[object]] = defaultdict(set)
         self.unbalanced: set[object] = set()
 
     def complete_barriers_of_all(self, state: ScheduleState) -> None:
-        live = self._live(state)
         for key, each in list(state.barriers.items()):
-            if each.waiting and not each.expected and not live & ~each.arrived:
+            if each.waiting and not each.expected and not self._missing(state, key, each):
                 self.complete(state, key)
 
-    def _live(self, state: ScheduleState) -> int:
-        return sum(mask for mask, at in zip(self.groups, state.at, strict=True) if at is not None)
+    def _missing(self, state: ScheduleState, key: object, barrier: PhaseState) -> int:
+        """Returns the threads that have not come to a barrier of all threads of the CTA or the cluster."""
+        live = sum(mask for mask, at in zip(self.groups, state.at, strict=True) if at is not None)
+        rank = cta_of(key)
+        return live & ~barrier.arrived & (-1 if rank is None else self._cluster.mask(rank))
+
+    def rank_of(self, group: int) -> int:
+        """Returns the rank of the CTA of a group."""
+        return next(self._cluster.ranks_of(self.groups[group]))
 
     def complete(self, state: ScheduleState, key: object) -> None:
         """Completes a phase, and with it the operations that it waits for."""
@@ -87,6 +96,8 @@ class OrderingEffects:
                 self._wait_for_groups(state, group, step, effect)
             case fx.ProxyFence() if is_shared_fence(effect):
                 state.fence(group)
+            case fx.MemoryFence(order="acq_rel" | "sc", only=None):
+                state.fence_memory(group, self.groups[group])
             case _:
                 self._use_mbarrier(state, group, at, step, effect)
 
@@ -95,16 +106,17 @@ class OrderingEffects:
             case fx.MbarrierInit():
                 self._initialize(state, group, at, step, effect)
             case fx.MbarrierInvalidate():
-                for key in self.mbarriers(at, step, effect.barrier, self.groups[group]):
+                for key in self.mbarriers(at, step, effect, self.groups[group]):
                     state.barriers.pop(key, None)
             case fx.MbarrierArrive():
                 count = self._number(group, at, step, effect.count, "the number of arrivals is unknown")
                 self._arrive(state, group, at, step, effect, count)
             case fx.MbarrierExpect() | fx.MbarrierComplete():
-                for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+                for key, threads in self.mbarriers(at, step, effect, self.groups[group]).items():
                     size = self._sum(at, step, effect.size, threads)
                     if isinstance(effect, fx.MbarrierComplete):
-                        self._transfer(state, group, key, size)
+                        known = state.published_by(group, threads)
+                        self._transfer(state, group, key, size, known if _is_generic(step) else known.of_phases())
                     else:
                         self._expect(state, group, key, size)
             case fx.MbarrierTrack():
@@ -114,7 +126,7 @@ class OrderingEffects:
         self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierInit
     ) -> None:
         count = self._number(group, at, step, effect.count, "the arrival count of an mbarrier is unknown")
-        for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+        for key, threads in self.mbarriers(at, step, effect, self.groups[group]).items():
             state.barriers[key] = PhaseState(count, count)
             for age in (0, 1):
                 state.events.pop(("phase", key, age), None)
@@ -125,11 +137,9 @@ class OrderingEffects:
     def _arrive(
         self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierArrive, count: int
     ) -> None:
-        for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+        for key, threads in self.mbarriers(at, step, effect, self.groups[group]).items():
             number = count * threads.bit_count()
-            known = state.published_by(group, threads)
-            if effect.order == "relaxed":
-                known = known.without_accesses()
+            known = state.released_by(group, threads, self.groups[group], effect.order)
             if effect.asynchronous:
                 known = known.of_operations()
                 for event, order in list(state.events.items()):
@@ -151,10 +161,13 @@ class OrderingEffects:
         if size is None or due > MAX_TX_COUNT or not barrier.remaining:  # without arrivals, the phase may have ended
             self.unbalanced.add(key)
 
-    def _transfer(self, state: ScheduleState, group: int, key: object, size: int | None) -> None:
-        """Counts the bytes of copies for the current phase of an mbarrier; None if their number is unknown."""
+    def _transfer(self, state: ScheduleState, group: int, key: object, size: int | None, known: Known) -> None:
+        """Counts the bytes of copies for the current phase of an mbarrier; None if their number is unknown.
+
+        known: what was complete before the copies were started, and so before the phase that waits for them.
+        """
         barrier = self._phase_of(state, key, group)
-        state.barriers[key] = replace(barrier, due=barrier.due - (size or 0))
+        state.barriers[key] = replace(barrier, due=barrier.due - (size or 0), released=barrier.released | known)
         if size is None or not state.knows_last_phase(key, group):
             self.unbalanced.add(key)
 
@@ -164,7 +177,7 @@ class OrderingEffects:
             for event, order in state.events.items()
             if event[0] == "access" and event[2] == group and order.pending == "cp.async"
         )
-        for key, threads in self.mbarriers(at, step, effect.barrier, self.groups[group]).items():
+        for key, threads in self.mbarriers(at, step, effect, self.groups[group]).items():
             number = threads.bit_count() if effect.counted else 0
             known = Known(copies) | state.published_by(group, threads) if effect.counted else Known(copies)
             self._release(state, group, key, number, known)
@@ -183,7 +196,7 @@ class OrderingEffects:
 
     def wait(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait) -> bool:
         """Waits for a phase; returns whether it is complete."""
-        places = self.mbarriers(at, step, effect.barrier, self.groups[group])
+        places = self.mbarriers(at, step, effect, self.groups[group])
         if len(places) > 1:
             raise DividedGroupError(places.values())
         (key,) = places
@@ -197,8 +210,7 @@ class OrderingEffects:
             return False
         if not state.knows_last_phase(key, group, age=1):
             raise UnknownOrderError("a wait may be for an earlier phase")
-        known = barrier.completed
-        state.learn(group, known.without_accesses() if effect.order == "relaxed" else known)
+        state.observe(group, barrier.completed, effect.order)
         return True
 
     def meet(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Barrier) -> bool:
@@ -208,13 +220,16 @@ class OrderingEffects:
             if effect.number is None
             else self._number(group, at, step, effect.number, "a barrier has no known number")
         )
-        key: object = (effect.level, number)
+        key: object = (effect.level, number, self.rank_of(group) if effect.level == "cta" else None)
         needed = 0
         if effect.threads is not None:
             needed = self._number(group, at, step, effect.threads, "the number of threads of a barrier is unknown")
         barrier = state.barriers.get(key) or PhaseState(needed, needed)
         mask = self.groups[group]
         if effect.action == "wait":
+            if mask & ~barrier.entered:
+                raise UnknownOrderError("a thread may wait at a barrier of the cluster without an arrival")
+            barrier = state.barriers[key] = replace(barrier, entered=barrier.entered & ~mask)
             if barrier.arrived & mask:
                 state.barriers[key] = replace(barrier, waiting=barrier.waiting | {group})
                 return False
@@ -222,19 +237,19 @@ class OrderingEffects:
             return True
         if not state.knows_last_phase(key, group) or barrier.arrived & mask or barrier.expected != needed:
             raise UnknownOrderError("a barrier may be used again before it is complete")
-        known = state.published_by(group, mask)
-        known = known.without_accesses() if effect.order == "relaxed" else known
+        known = state.released_by(group, mask, mask, effect.order)
         waits = effect.action == "sync"
         barrier = state.barriers[key] = replace(
             barrier,
             arrived=barrier.arrived | mask,
+            entered=barrier.entered | mask if effect.level == "cluster" else 0,
             released=barrier.released | known,
             waiting=barrier.waiting | {group} if waits else barrier.waiting,
         )
         if needed and barrier.arrived.bit_count() > needed:
             raise UnknownOrderError("a barrier has more threads than it waits for")
         if (needed and barrier.arrived.bit_count() == needed) or (
-            not needed and not self._live(state) & ~barrier.arrived
+            not needed and not self._missing(state, key, barrier)
         ):
             self.complete(state, key)
         return not waits
@@ -302,21 +317,21 @@ class OrderingEffects:
         if left is None:
             return
         own = _units_of(self.groups[group], WARPGROUP)
-        done: list[Step] = []
+        done: set[Step] = set()
         for event, order in list(state.events.items()):
             if event[0] != "access" or event[2] != group or order.pending != effect.group or order.commits <= left:
                 continue
-            access = event[1]
-            assert isinstance(access, StateAccess)
-            if effect.read_only and access.writes:
+            batch = event[1]
+            assert isinstance(batch, AccessBatch)
+            if effect.read_only and batch.writes:
                 continue
             level = ALL if effect.group == "wgmma" else THREAD
             state.events[event] = order.with_level(group, level).as_complete()
-            done.append(access.step)
+            done.update(access.step for access in batch.accesses)
         if effect.group == "wgmma":
             for event, order in list(state.events.items()):
-                access = event[1]
-                is_twin = isinstance(access, StateAccess) and access.step in done
+                batch = event[1]
+                is_twin = isinstance(batch, AccessBatch) and all(each.step in done for each in batch.accesses)
                 if is_twin and _units_of(order.mask, WARPGROUP) == own:
                     state.events[event] = order.with_level(group, ALL)
 
@@ -344,23 +359,58 @@ class OrderingEffects:
             return each * threads.bit_count()
         return sum(n for tid, n in enumerate(each) if threads >> tid & 1) if isinstance(each, tuple) else None
 
-    def mbarriers(self, at: IntervalState, step: Step, role: str | None, mask: int) -> dict[object, int]:
-        """Returns the mbarriers of an operand, each with the threads that use it."""
-        operand = step.operand(role)
-        value = self._values.operand(step, operand, at.values)
-        found: dict[object, int] = {}
-        for tid in range(self._values.threads):
-            if mask >> tid & 1:
-                address = value[tid] if isinstance(value, tuple) else value
-                if not isinstance(address, int):
-                    raise UnknownOrderError("the address of an mbarrier is unknown")
-                offset = _WINDOW.shared_offset("generic" if address > 1 << 32 else "shared", address)
-                key = ("mbarrier", offset)
-                self.uses[step].add(key)
-                if not isinstance(value, tuple):
-                    return {key: mask}
-                found[key] = found.get(key, 0) | 1 << tid
+    def mbarriers(
+        self, at: IntervalState, step: Step, effect: fx.MbarrierEffect, mask: int, target: int | None = None
+    ) -> dict[object, int]:
+        """Returns the mbarriers that an effect uses, each with the threads that use it.
+
+        target: the rank of a CTA, to return only that which a multicast uses there; None for all of them.
+        """
+        key = at, step, effect, mask, target
+        if key not in self._places:
+            self._places[key] = self._find_mbarriers(at, step, effect, mask, target)
+        return self._places[key]
+
+    def _find_mbarriers(
+        self, at: IntervalState, step: Step, effect: fx.MbarrierEffect, mask: int, target: int | None
+    ) -> dict[object, int]:
+        value = self._values.operand(step, step.operand(effect.barrier), at.values)
+        found: dict[object, int] = defaultdict(int)
+        for rank, threads in self._targets(at, step, effect, mask).items():
+            if target is not None and rank != target:
+                continue
+            for thread in range(self._values.threads):
+                if threads >> thread & 1:
+                    key = self._mbarrier(thread, value, rank, is_paired=getattr(effect, "paired", False))
+                    found[key] |= 1 << thread
+                    if self._cluster.ctas == 1 and not isinstance(value, tuple):
+                        found[key] = threads
+                        break
+        self.uses[step].update(found)
         return found
+
+    def signaled_by(self, at: IntervalState, access: StateAccess, mask: int) -> Collection[object]:
+        """Returns the mbarriers that a copy of some threads signals when it is complete."""
+        signals = [each for each in access.step.effects if isinstance(each, fx.MbarrierComplete)]
+        return {key for each in signals for key in self.mbarriers(at, access.step, each, mask, access.target)}
+
+    def _mbarrier(self, thread: int, value: CtaValue, target: int | None, *, is_paired: bool) -> object:
+        address = value[thread] if isinstance(value, tuple) else value
+        offset = None
+        if isinstance(address, int):
+            offset = _WINDOW.shared_offset("generic" if address > 1 << 32 else "shared", address)
+        if offset is None:
+            raise UnknownOrderError("the address of an mbarrier is unknown")
+        if is_paired and target is not None:
+            target = target & ~1 | self._cluster.window(thread).rank_of(offset) & 1
+        return "mbarrier", self._cluster.place(thread, offset, target)
+
+    def _targets(self, at: IntervalState, step: Step, effect: fx.MbarrierEffect, mask: int) -> dict[int | None, int]:
+        role = getattr(effect, "multicast", None)
+        operand = step.operand(role)
+        if operand is not None and not isinstance(self._values.operand(step, operand, at.values), int | tuple):
+            raise UnknownOrderError("the CTAs of a multicast are unknown")
+        return self._values.targets(step, effect, mask, at.values)
 
     def _uniform(self, value: CtaValue, group: int) -> CtaValue:
         """Returns the number that all threads of a group have."""
@@ -376,7 +426,13 @@ class OrderingEffects:
 
 
 def _is_copy(event: Event) -> bool:
-    return isinstance(event[1], StateAccess) and event[1].group == "mbarrier"
+    return isinstance(event[1], AccessBatch) and event[1].group == "mbarrier"
+
+
+def _is_generic(step: Step) -> bool:
+    """Returns whether an asynchronous store is one of the generic proxy, whose completion is a release."""
+    accesses = [each for each in step.effects if isinstance(each, fx.Access)]
+    return bool(accesses) and all(each.proxy == "generic" for each in accesses)
 
 
 def _commit(state: ScheduleState, group: int, name: str) -> None:

@@ -1,14 +1,16 @@
-"""Whether two accesses to shared memory by threads of a CTA may use the same bytes."""
+"""Whether two accesses to shared memory by threads of a CTA or a cluster may use the same bytes."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from math import gcd
 
+from ptxkit.analysis.intervals.cluster_threads import ClusterThreads
 from ptxkit.analysis.intervals.interval_accesses import StateAccess
-from ptxkit.analysis.ir.shared_window import SHARED_END
+from ptxkit.analysis.ir.shared_window import CTA_BITS, SHARED_END
 from ptxkit.analysis.limits import MAX_INTERVAL_UNITS
 from ptxkit.analysis.phase_order.order_state import NOTHING, THREAD, WARP
 from ptxkit.analysis.phase_order.segments import UnknownOrderError
@@ -20,17 +22,22 @@ _Range = tuple[int, int]
 class Overlaps:
     """The overlaps of the accesses of one kernel.
 
-    ranges_of: the bytes that an instruction may access, as ranges of offsets in shared memory. accesses: all of them.
+    ranges_of: the bytes that an instruction may access, as ranges of offsets in shared memory of one CTA. accesses: all
+    of them.
     The box of a tensor of unknown size is taken to end where the next one begins.
     """
 
     def __init__(
-        self, threads: int, ranges_of: Callable[[StateAccess], Sequence[_Range]], accesses: Sequence[StateAccess]
+        self,
+        cluster: ClusterThreads,
+        ranges_of: Callable[[StateAccess], Sequence[_Range]],
+        accesses: Sequence[StateAccess],
     ) -> None:
-        self._threads, self._ranges_of = threads, ranges_of
-        self._box_starts = sorted({each.lows for each in accesses if is_box(each) and isinstance(each.lows, int)})
+        self._cluster, self._ranges_of = cluster, ranges_of
+        boxes = (each for each in accesses if is_box(each) and each.lows is not None)
+        self._box_starts = sorted({low for each in boxes for low in self._lows(each, each.threads)})
         self._left = MAX_INTERVAL_UNITS
-        everyone = (1 << threads) - 1
+        everyone = (1 << cluster.count) - 1
         self._extents = {each: tuple(self._extent(each, everyone)) for each in accesses}
         self._partners = {each: frozenset(others) for each, others in self._find_partners().items()}
         self._known: dict[tuple[StateAccess, int, StateAccess, int, int], bool] = {}
@@ -93,16 +100,31 @@ class Overlaps:
         return [low for tid, low in enumerate(access.lows) if threads >> tid & 1]
 
     def _extent(self, access: StateAccess, threads: int) -> Sequence[_Range]:
+        threads &= access.threads
         if access.atom is None and access.lows is not None and access.size is not None:
-            lows = self._lows(access, threads)
-            return [(min(lows), max(lows) + access.size)]
-        ranges = self._ranges_of(access)
-        if not is_box(access) or not isinstance(access.lows, int):
+            lows = sorted(self._lows(access, threads))
+            by_cta = (list(own) for _, own in groupby(lows, key=lambda low: low >> CTA_BITS))
+            return [(own[0], own[-1] + access.size) for own in by_cta]
+        ranges = self._ranges_in_cluster(access, threads)
+        if not is_box(access) or access.lows is None:
             return ranges
-        low = access.lows
+        return [each for low in set(self._lows(access, threads)) for each in self._box_at(low, ranges)]
+
+    def _box_at(self, low: int, ranges: Sequence[_Range]) -> Iterator[_Range]:
         after = bisect_right(self._box_starts, low)
-        end = self._box_starts[after] if after < len(self._box_starts) else SHARED_END
-        return [(low, min(end, above)) for below, above in ranges if below <= low < above]
+        end = self._box_starts[after] if after < len(self._box_starts) else (low >> CTA_BITS << CTA_BITS) + SHARED_END
+        return ((low, min(end, above)) for below, above in ranges if below <= low < above)
+
+    def _ranges_in_cluster(self, access: StateAccess, threads: int) -> Sequence[_Range]:
+        ranges, cluster = self._ranges_of(access), self._cluster
+        if cluster.ctas == 1:
+            return ranges
+        ranks: Iterable[int] = range(cluster.ctas)  # the address may be one of another CTA
+        if access.target is not None:
+            ranks = (access.target,)
+        elif access.effect.space == "shared::cta":
+            ranks = cluster.ranks_of(threads)
+        return [each for rank in ranks for each in cluster.shift(ranges, rank)]
 
     def _units(self, access: StateAccess, threads: int, unit: int) -> dict[int, int]:
         """Returns the units of memory of an access, each with the threads that access it."""

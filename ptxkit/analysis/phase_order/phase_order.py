@@ -19,7 +19,7 @@ from ptxkit.analysis.phase_order.order_state import SharedBranch
 from ptxkit.analysis.phase_order.overlaps import Overlaps
 from ptxkit.analysis.phase_order.schedule import PhaseSchedule
 from ptxkit.analysis.phase_order.segments import Segments, UnknownOrderError
-from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, is_ordering, wait_results
+from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, ordering_steps, wait_results
 from ptxkit.analysis.phase_order.uniform_branches import deciding_blocks, uniform_branches
 from ptxkit.analysis.values.cta_values import Atom
 from ptxkit.analysis.values.scenario import LaunchConfig
@@ -60,16 +60,16 @@ class PhaseOrder:
         self.blocked: set[Step] = set()
         self.counted: set[Step] = set()
         self.accesses: Sequence[StateAccess] | None = None
-        if launch.cluster_size > 1 or _multicasts(program):
+        if launch.cluster_size == 1 and _multicasts(program):
             self.reason = "other CTAs of the cluster may access the shared memory"
             return
-        values = ThreadValues(program, cfg, launch, elected=_ELECTED_LANE)
+        values = ThreadValues(program, cfg, launch, elected=_ELECTED_LANE, ctas=launch.cluster_size)
         values.give(wait_results(program, values))
         operands = [*wanted(values), *_ordering_values(program, cfg, values)]
         try:
             states = ThreadStates(program, cfg, values, execution, operands)
             accesses = IntervalAccesses(program, cfg, values, states, may_share)
-            ordering = [step for step in program.own_effectful_steps if is_ordering(step)]
+            ordering = ordering_steps(program)
             guarded = [step for step in ordering if step.instruction.guard is not None]
             ends = (cfg.steps_of_block(block)[-1] for block in range(len(cfg.block_starts)))
             branches = [step for step in ends if step.instruction.guard is not None and is_control_transfer(step)]
@@ -77,12 +77,14 @@ class PhaseOrder:
             deciding = deciding_blocks(cfg, ordering)
             tracked = _predicates_to_track(states, exits, cfg, deciding)
             shared: dict[int, SharedBranch] = {
-                **uniform_branches(cfg, execution, deciding, _position_guards(states, values)),
+                **uniform_branches(
+                    cfg, execution, deciding, _position_guards(states, values), in_cluster=launch.cluster_size > 1
+                ),
                 **exits,
             }
             segments = Segments(states, accesses, tracked, shared)
             self.accesses = [each for state in states.states for each in _all_accesses(accesses, state)]
-            overlaps = Overlaps(launch.threads, ranges_of, self.accesses)
+            overlaps = Overlaps(values.cluster, ranges_of, self.accesses)
             schedule = PhaseSchedule(values, states, accesses, segments, overlaps, cfg)
         except UnknownOrderError as error:
             self.reason = str(error)
@@ -95,7 +97,7 @@ class PhaseOrder:
 
 
 def _multicasts(program: Program) -> bool:
-    """Returns whether an instruction writes to the shared memory of several CTAs."""
+    """Returns whether an instruction may write to the shared memory of several CTAs."""
     effects = (effect for step in program.effectful_steps for effect in step.effects)
     return any(getattr(effect, "multicast", None) is not None for effect in effects)
 
@@ -107,17 +109,16 @@ def _all_accesses(accesses: IntervalAccesses, state: IntervalState) -> Iterator[
 
 def _ordering_values(program: Program, cfg: ControlFlowGraph, values: ThreadValues) -> Iterator[tuple[int, ValueNode]]:
     """Yields the values that decide what ordering steps do, each with its block."""
-    for step in program.own_effectful_steps:
+    for step in ordering_steps(program):
         for effect in step.effects:
-            if is_ordering(step) or (isinstance(effect, Access) and effect.completion == "mbarrier"):
-                for node in (*values.nodes_in(step, _operands_of(step, effect)), *values.guard_nodes(step)):
-                    yield cfg.block_of(step), node
+            for node in (*values.nodes_in(step, _operands_of(step, effect)), *values.guard_nodes(step)):
+                yield cfg.block_of(step), node
 
 
 def _operands_of(step: Step, effect: Effect) -> Iterator[Operand | None]:
     for each in fields(effect):
         held = getattr(effect, each.name)
-        if each.name in ("barrier", "phase") and held is not None:
+        if each.name in ("barrier", "phase", "multicast") and held is not None:
             yield step.operand(held)
         elif isinstance(held, Expression) and each.name in ("count", "number", "threads"):
             yield from (step.operand(role) for role in roles_in(held))

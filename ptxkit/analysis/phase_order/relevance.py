@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.intervals.interval_accesses import StateAccess
+from ptxkit.analysis.phase_order.access_batches import AccessBatch
 from ptxkit.analysis.phase_order.loop_exits import LoopExit
 from ptxkit.analysis.phase_order.order_state import ScheduleState, SharedBranch
 from ptxkit.analysis.phase_order.overlaps import Overlaps
@@ -65,12 +65,12 @@ class Relevance:
             if (ahead.isdisjoint(self._partner_blocks_of(event[1])) if event[0] == "access" else event[1] in unused)
         )
 
-    def _partner_blocks_of(self, access: object) -> frozenset[int]:
-        found = self._partner_blocks.get(access)
+    def _partner_blocks_of(self, batch: object) -> frozenset[int]:
+        found = self._partner_blocks.get(batch)
         if found is None:
-            assert isinstance(access, StateAccess)
-            partners: Iterable[int] = (self._block_at(each.step.index) for each in self._overlaps.partners(access))
-            found = self._partner_blocks[access] = frozenset(partners)
+            assert isinstance(batch, AccessBatch)
+            partners = (other for each in batch.accesses for other in self._overlaps.partners(each))
+            found = self._partner_blocks[batch] = frozenset(self._block_at(each.step.index) for each in partners)
         return found
 
     def _reachable(self, block: int) -> frozenset[int]:

@@ -19,26 +19,19 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.cta_states import IntervalState, members_of
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
 from ptxkit.analysis.intervals.thread_values import ThreadValues
-from ptxkit.analysis.intervals.unfenced_writes import is_async_read
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_SCHEDULE_EVENTS
+from ptxkit.analysis.phase_order.access_comparison import AccessComparison
 from ptxkit.analysis.phase_order.comparisons import is_possible
-from ptxkit.analysis.phase_order.order_state import (
-    ALL,
-    NOTHING,
-    THREAD,
-    WARP,
-    EventOrder,
-    ScheduleState,
-)
+from ptxkit.analysis.phase_order.order_state import Known, ScheduleState
 from ptxkit.analysis.phase_order.ordering_effects import WARPGROUP, OrderingEffects
 from ptxkit.analysis.phase_order.overlaps import Overlaps
 from ptxkit.analysis.phase_order.relevance import Relevance
-from ptxkit.analysis.phase_order.segments import DividedGroupError, Segment, Segments, UnknownOrderError
+from ptxkit.analysis.phase_order.segments import DividedGroupError, LocatedAccess, Segments, UnknownOrderError
 from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, WaitResult
 from ptxkit.isa import effects as fx
-
-_Located = tuple[IntervalState, StateAccess, int]
+from ptxkit.semantics.value_ops import bit_mask
+from ptxkit.syntax.constants import WARP_SIZE
 
 
 class PhaseSchedule:
@@ -55,23 +48,35 @@ class PhaseSchedule:
     ) -> None:
         self._shared = segments.shared
         self._values, self._states, self._accesses = values, states, accesses
-        self._segments, self._overlaps = segments, overlaps
-        self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
-        self.unfenced: dict[Step, set[Step]] = defaultdict(set)
+        self._segments = segments
         self.blocked: set[Step] = set()
-        self._compared: set[Hashable] = set()
         self._guards: dict[IntervalState, tuple[int, int]] = {}
         self._count = 0
         has_wgmma = any(state.barrier is not None and _is_collective(state.barrier) for state in states.states)
-        size = WARPGROUP if has_wgmma else values.threads
-        everyone = (1 << values.threads) - 1
-        whole = (1 << size) - 1
-        groups = [whole << first & everyone for first in range(0, values.threads, size)]
+        cluster = values.cluster
+        size = WARPGROUP if has_wgmma else cluster.of_cta
+        if cluster.ctas > 1 and cluster.of_cta % (WARPGROUP if has_wgmma else WARP_SIZE):
+            raise UnknownOrderError("a CTA of the cluster does not consist of whole warps")
+        parts = (
+            cluster.mask(rank) & bit_mask(size) << first
+            for rank in range(cluster.ctas)
+            for first in range(0, values.threads, size)
+        )
+        groups = [part for part in parts if part]
         self._effects = OrderingEffects(values, groups)
+        self._compared = AccessComparison(overlaps, self._effects)
         uses = self._blocks_of_mbarriers(cfg)
         self._relevance = Relevance(cfg, segments.shared, segments.tracked, uses, overlaps)
         while not self._try_to_explore():
             pass
+
+    @property
+    def pairs(self) -> dict[Step, set[tuple[StateAccess, StateAccess]]]:
+        return self._compared.pairs
+
+    @property
+    def unfenced(self) -> dict[Step, set[Step]]:
+        return self._compared.unfenced
 
     @property
     def counted(self) -> set[Step]:
@@ -91,7 +96,7 @@ class PhaseSchedule:
                 for effect in step.effects:
                     if isinstance(effect, fx.MbarrierEffect):
                         try:
-                            keys = self._effects.mbarriers(state, step, effect.barrier, everyone)
+                            keys = self._effects.mbarriers(state, step, effect, everyone)
                         except UnknownOrderError:
                             return {}
                         for key in keys:
@@ -110,8 +115,6 @@ class PhaseSchedule:
         return True
 
     def _explore(self) -> None:
-        self.pairs.clear()
-        self.unfenced.clear()
         self.blocked.clear()
         self._compared.clear()
         self._effects.unbalanced.clear()
@@ -150,23 +153,34 @@ class PhaseSchedule:
                 found = self._run(state, group)
                 if found is not None:
                     return found
-        ready = [key for key, each in state.barriers.items() if each.expects and not each.remaining]
-        if ready:
+        waiting = [key for key, each in state.barriers.items() if each.expects and not each.remaining]
+        ready = [key for key in waiting if not state.barriers[key].due]
+        if waiting:
             after = state.copy()
-            for key in ready:
+            for key in ready or waiting:  # the bytes of some copies may be unknown
                 self._effects.complete(after, key)
             return [after]
-        found = []
+        return list(self._test_again(state))
+
+    def _test_again(self, state: ScheduleState) -> Iterator[ScheduleState]:
+        """Yields what follows a state in which no group can continue: all groups that test for a phase do so once.
+
+        The groups are blocked if they come to the same state again in this way.
+        """
+        found = [state]
         for group, at in enumerate(state.at):
             if at is not None and _wait_of(at) is not None:
-                found.extend(self._enter(state, group, _after(at, WaitResult(is_complete=False))))
-        if not any(self._moves(state, after) for after in found):
-            self.blocked.update(at.barrier for at in state.at if at is not None and at.barrier is not None)
-        return found
-
-    def _moves(self, state: ScheduleState, after: ScheduleState) -> bool:
-        self._relevance.reduce(after)
-        return after.key() != state.key()
+                untrue = list(_after(at, WaitResult(is_complete=False)))
+                found = [after for each in found for after in self._enter(each, group, untrue)]
+        self._relevance.reduce(state)
+        tested = state.tested | {state.key()}
+        for after in found:
+            self._relevance.reduce(after)
+            if after.key() in tested:
+                self.blocked.update(at.barrier for at in state.at if at is not None and at.barrier is not None)
+                continue
+            after.tested, after.is_repeated = tested, True
+            yield after
 
     def _run(self, state: ScheduleState, group: int) -> Sequence[ScheduleState] | None:
         """Executes the next ordering step of a group; returns None if the group has to wait."""
@@ -268,12 +282,12 @@ class PhaseSchedule:
         state: ScheduleState,
         group: int,
         at: IntervalState,
-        located: Sequence[_Located],
+        located: Sequence[LocatedAccess],
         choice: WaitResult | None,
     ) -> Iterator[ScheduleState]:
         if located:
             state = state.copy()
-            self._access(state, group, located, None)
+            self._compared.add(state, group, located, None)
         yield from self._enter(state, group, _after(at, choice))
 
     def _enter(self, state: ScheduleState, group: int, roots: Iterable[IntervalState]) -> Iterator[ScheduleState]:
@@ -284,90 +298,16 @@ class PhaseSchedule:
                 if not base.decide(group, segment.decided):
                     continue
                 base.assumed.update(segment.assumed)
-                self._access(base, group, segment.accesses, segment)
+                self._compared.add(base, group, segment.accesses, segment)
                 for end in segment.ends:
                     after = base.copy()
                     after.at[group], before = end, state.at[group]
                     if end is None:
-                        after.left |= after.published_by(group, self._effects.groups[group])
+                        rank = self._effects.rank_of(group)
+                        published = after.published_by(group, self._effects.groups[group])
+                        after.left[rank] = after.left.get(rank, Known()) | published
                     after.is_repeated = before is not None and end is not None and end.end <= before.end
                     yield after
-
-    # Accesses.
-
-    def _access(self, state: ScheduleState, group: int, located: Sequence[_Located], segment: Segment | None) -> None:
-        """Compares accesses with what is not ordered before them, and with each other."""
-        located = [each for each in located if self._overlaps.partners(each[1])]
-        present = {each[1]: each for each in located}
-        earlier = state.accesses()
-        is_compared = segment in self._compared
-        for each in located:
-            access, mask = each[1], each[2]
-            partners = self._overlaps.partners(access)
-            for other in earlier.keys() & partners:
-                for owner, order in earlier[other]:
-                    key = access, mask, other, order.mask, order.levels[group], order.fenced[group], owner == group
-                    if key not in self._compared:
-                        self._compared.add(key)
-                        self._compare(access, mask, other, order, group, owner == group)
-            for other in () if is_compared else present.keys() & partners:
-                self._compare_in_segment(each, present[other], segment)
-        if segment is not None:
-            self._compared.add(segment)
-        count = len(self._effects.groups)
-        for at, access, mask in located:
-            own = NOTHING if access.group is not None else THREAD
-            levels = tuple(own if each == group else NOTHING for each in range(count))
-            pending = self._completed_by(at, access, mask)
-            order = EventOrder(levels, (NOTHING,) * count, mask, pending)
-            state.occur(("access", access, group), order)
-
-    def _completed_by(self, at: IntervalState, access: StateAccess, mask: int) -> object:
-        if access.group != "mbarrier":
-            return access.group
-        places = self._effects.mbarriers(at, access.step, access.effect.barrier, mask)
-        if len(places) != 1:
-            raise UnknownOrderError("copies of one step complete on several mbarriers")
-        return next(iter(places))
-
-    def _compare(
-        self, access: StateAccess, mask: int, other: StateAccess, order: EventOrder, group: int, is_own: bool
-    ) -> None:
-        """Compares an access with an earlier one."""
-
-        def may_meet(level: int) -> bool:
-            needed = level if is_own or level == WARP else NOTHING
-            return level != ALL and self._overlaps.may_meet(access, mask, other, order.mask, needed)
-
-        level = order.levels[group]
-        if is_own and level == THREAD and any(_is_executed_by_warps(each.step) for each in (access, other)):
-            level = WARP  # such an instruction accesses memory when all lanes have come to it, and before any continues
-        if may_meet(level):
-            self._add(access, other)
-        if is_async_read(access) and other.writes and other.effect.proxy == "generic" and may_meet(order.fenced[group]):
-            self.unfenced[access.step].add(other.step)
-
-    def _compare_in_segment(self, first: _Located, second: _Located, segment: Segment | None) -> None:
-        one, other = first[1], second[1]
-        if segment is not None:
-            for earlier, later in ((first, second), (second, first)):
-                is_unfenced = earlier[1].writes and earlier[1].effect.proxy == "generic" and is_async_read(later[1])
-                if is_unfenced and segment.is_after(later, earlier) and self._shares(later, earlier, NOTHING):
-                    self.unfenced[later[1].step].add(earlier[1].step)
-        follows = segment is not None and (
-            (one.group is not None and segment.is_after(second, first))
-            or (other.group is not None and segment.is_after(first, second))
-        )
-        level = WARP if any(_is_executed_by_warps(each.step) for each in (one, other)) else THREAD
-        if self._shares(first, second, NOTHING if follows else level):
-            self._add(one, other)
-
-    def _shares(self, one: _Located, other: _Located, level: int) -> bool:
-        return self._overlaps.may_meet(one[1], one[2], other[1], other[2], level)
-
-    def _add(self, one: StateAccess, other: StateAccess) -> None:
-        self.pairs[one.step].add((one, other))
-        self.pairs[other.step].add((other, one))
 
 
 def _after(at: IntervalState, choice: WaitResult | None) -> Iterator[IntervalState]:
@@ -381,10 +321,6 @@ def _after(at: IntervalState, choice: WaitResult | None) -> Iterator[IntervalSta
 def _wait_of(at: IntervalState) -> fx.MbarrierWait | None:
     effects = at.barrier.effects if at.barrier is not None else ()
     return next((effect for effect in effects if isinstance(effect, fx.MbarrierWait)), None)
-
-
-def _is_executed_by_warps(step: Step) -> bool:
-    return step.match is not None and step.match.is_aligned
 
 
 def _is_collective(step: Step) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
@@ -18,6 +19,8 @@ from ptxkit.fast_dataclasses import dataclass, replace
 
 Assumptions = Mapping[tuple[Atom, int], int]
 """The values of predicates that are unknown, but the same wherever they are computed."""
+LocatedAccess: TypeAlias = tuple[IntervalState, StateAccess, int]
+"""An access with its state and the threads that may execute it."""
 
 
 class UnknownOrderError(Exception):
@@ -37,18 +40,16 @@ class Segment:
     """A path through the states from a root to the next ordering steps.
 
     assumed: the predicates that were assumed in addition. decided: the shared branches that were passed, each with its
-    side. accesses: each with its state and the threads that may execute it. ends: the states whose ordering step may be
+    side. ends: the states whose ordering step may be
     next; None stands for the end of the kernel.
     """
 
     assumed: Assumptions
     decided: tuple[tuple[SharedBranch, bool], ...]
-    accesses: Sequence[tuple[IntervalState, StateAccess, int]]
+    accesses: Sequence[LocatedAccess]
     ends: Sequence[IntervalState | None]
 
-    def is_after(
-        self, later: tuple[IntervalState, StateAccess, int], earlier: tuple[IntervalState, StateAccess, int]
-    ) -> bool:
+    def is_after(self, later: LocatedAccess, earlier: LocatedAccess) -> bool:
         """Returns whether a thread may execute one access after another one of the segment."""
         if later[0] is earlier[0] and later[1].step.index > earlier[1].step.index:
             return True

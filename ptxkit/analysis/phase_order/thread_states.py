@@ -30,6 +30,7 @@ from ptxkit.isa.effects import (
     Effect,
     MbarrierEffect,
     MbarrierWait,
+    MemoryFence,
     ProxyFence,
     WaitGroup,
 )
@@ -64,14 +65,25 @@ _BITWISE = frozenset(("and", "or", "xor", "shr", "rem", "div", "lop3", "prmt", "
 DIVERGENT = "divergent"
 
 
-def is_ordering(step: Step) -> bool:
-    """Returns whether a step orders threads or asynchronous operations, so that a state ends there.
+def ordering_steps(program: Program) -> list[Step]:
+    """Returns the steps that order threads or asynchronous operations, so that a state ends there.
 
     A copy that completes on an mbarrier is one, since its bytes count; and so is one of a group with a guard, which
-    decides about the commit that belongs to the copy.
+    decides about the commit that belongs to the copy. Memory fences count where there is relaxed synchronization.
     """
+    steps = program.own_effectful_steps
+    synchronizing = (each for step in steps for each in step.effects if isinstance(each, Barrier | MbarrierEffect))
+    has_relaxed = any(getattr(each, "order", None) == "relaxed" for each in synchronizing)
+    return [step for step in steps if _is_ordering(step) or (has_relaxed and any(map(_fences_memory, step.effects)))]
+
+
+def _is_ordering(step: Step) -> bool:
     is_guarded = step.instruction.guard is not None
     return any(_orders(each) or (is_guarded and _is_bulk_copy(each)) for each in step.effects)
+
+
+def _fences_memory(effect: Effect) -> bool:
+    return isinstance(effect, MemoryFence) and effect.only is None
 
 
 def _is_bulk_copy(effect: Effect) -> bool:
@@ -103,7 +115,7 @@ class ThreadStates(CtaStates):
     ) -> None:
         self.leaving: dict[IntervalState, tuple[int, Hashable]] = {}
         self._results = {node.step: node for node in wait_results(program, values)}
-        steps = [step for step in program.own_effectful_steps if is_ordering(step)]
+        steps = ordering_steps(program)
         wanted = list(wanted)
         self._bitwise = values.numbers_used_by(_BITWISE, [node for _, node in wanted])
         self._compared = values.compared_constants([node for _, node in wanted])

@@ -62,16 +62,22 @@ def deciding_blocks(cfg: ControlFlowGraph, ordering: Iterable[Step]) -> set[int]
 
 
 def uniform_branches(
-    cfg: ControlFlowGraph, execution: UniformExecution, deciding: Iterable[int], is_settled: Callable[[Step], bool]
+    cfg: ControlFlowGraph,
+    execution: UniformExecution,
+    deciding: Iterable[int],
+    is_settled: Callable[[Step], bool],
+    *,
+    in_cluster: bool,
 ) -> dict[int, UniformBranch]:
     """Returns the branches with shared outcomes at the end of some blocks, by their index.
 
-    is_settled: whether the position of a thread decides the guard of a step.
+    is_settled: whether the position of a thread decides the guard of a step. in_cluster: whether the threads of several
+    CTAs share the outcomes.
     """
     found: dict[int, UniformBranch] = {}
     for block in deciding:
         last = cfg.steps_of_block(block)[-1]
         is_branch = last.instruction.guard is not None and is_control_transfer(last)
-        if is_branch and not is_settled(last) and execution.in_role(last, is_settled):
+        if is_branch and not is_settled(last) and execution.in_role(last, is_settled, in_cluster=in_cluster):
             found[last.index] = UniformBranch(last.index)
     return found
