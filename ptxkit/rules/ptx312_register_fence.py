@@ -56,10 +56,21 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for issue, function in issues.items():
         fences = own if function is kernel.program else WgmmaFences(function.analysis(ControlFlowGraph), events)
         approaches[issue] = list(fences.reaching_accesses(issue))
+    found: list[Observation | OpenObligation] = []
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             if not thread.trace.has_unknown_call:
-                yield from _check_thread(number, thread, own, approaches, kernel.program)
+                found += _check_thread(number, thread, own, approaches, kernel.program)
+    yield from found
+    settled = {each.step if isinstance(each, OpenObligation) else each.key[0] for each in found if _is_doubt(each)}
+    for issue, reaching in approaches.items():
+        is_own = issue not in settled and kernel.program.contains(issue)
+        if is_own and any(each.accesses or each.reaches_entry for each in reaching):
+            yield OpenObligation(issue, ptx3xx.PATH_WITHOUT_REGISTER_FENCE())
+
+
+def _is_doubt(result: Observation | OpenObligation) -> bool:
+    return isinstance(result, OpenObligation) or result.finding is not None
 
 
 def _check_thread(

@@ -150,6 +150,13 @@ CASES = (
         undecided=("PTX312",),
     ),
     _case(
+        "no execution takes the path around the fence",
+        f"""setp.ge.u32 %p4, %r6, 77; setp.le.and.u32 %p4, %r6, 78, %p4;
+shl.b32 %r14, %r6, 31; setp.eq.and.u32 %p4, %r14, 0, %p4;
+@%p4 bra issue; {_FENCE} issue: {_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}""",
+        undecided=("PTX312",),
+    ),
+    _case(
         "an accumulator stored with no wait is in flight",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_STORE} //! PTX311 issue\n{_WAIT}",
     ),

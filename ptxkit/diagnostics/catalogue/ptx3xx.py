@@ -278,6 +278,9 @@ NO_REGISTER_FENCE_SINCE_ACCESS = MessageTemplate(
 REGISTER_FENCE_NOT_KNOWN = MessageTemplate(
     MISSING_REGISTER_FENCE, "whether a `wgmma.fence` precedes is unknown: a call precedes, or a long path"
 )
+PATH_WITHOUT_REGISTER_FENCE = MessageTemplate(
+    MISSING_REGISTER_FENCE, "a path that no execution came along has no `wgmma.fence` before this multiplication"
+)
 NO_FENCE_BEFORE_MULTIPLICATION = MessageTemplate(
     MISSING_REGISTER_FENCE, "no `wgmma.fence` comes before this multiplication"
 )
