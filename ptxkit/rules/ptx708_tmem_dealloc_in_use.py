@@ -54,7 +54,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each deallocation and the accesses relative to the same address."""
     may_be_one_warp = bool(kernel.scenarios) and not _has_known_warps(kernel.scenarios[0])
     for number, facts in enumerate(kernel.scenarios):
-        if not facts.has_unknown_call and is_alone_in_cluster(facts):
+        if not facts.has_unknown_call:
             yield from _check_scenario(number, facts, may_be_one_warp=may_be_one_warp)
     yield from _check_cta_pairs(kernel)
 
@@ -67,7 +67,7 @@ def _check_scenario(
     ends = [use for thread in threads for use in deallocations_of(thread)]
     # The last iterations come first: a thread that has begun a later one has often waited for the earlier ones.
     uses = [use for thread in threads for use in reversed([*uses_of(thread)])] if ends else []
-    pairs = TmemPairBudget(facts)
+    pairs, is_alone = TmemPairBudget(facts), is_alone_in_cluster(facts)
     for end in ends:
         for use in uses:
             if not _uses_allocation(use, end) or not pairs.allow(use, end):
@@ -78,7 +78,7 @@ def _check_scenario(
                 finding = incomplete_operation(facts, use, end, ptx7xx.DEALLOCATES()) if kept is False else None
             else:
                 kept = _is_use_finished(facts, use, end)
-                is_cut = kept is None and may_acquire_from_truncated(facts, end)
+                is_cut = kept is None and is_alone and may_acquire_from_truncated(facts, end)
                 finding = _use_in_progress(facts, use, end) if kept is False else None
             if is_cut:
                 yield OpenObligation(end.event.step, TRUNCATED)
@@ -117,6 +117,8 @@ def _is_complete(facts: ScenarioFacts, write: TmemUse, end: TmemUse, uses: list[
 
 def _is_use_finished(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool | None:
     """Returns whether a load or store of another warp comes before a deallocation; None where it is unknown."""
+    if not is_alone_in_cluster(facts):  # other CTAs may order the two
+        return False if _has_known_warps(facts) and are_unordered(facts, use, end) else None
     edges = observed_completion(facts, use, end)
     if edges:
         # Its registers may have been used by then. If the thread waits for it later, it was not certainly complete.

@@ -223,6 +223,13 @@ told: {_WAIT_OF_CLUSTER}
 meet: {_AFTER} {_LOAD} {_LOADED} {_OUT}""",
     ),
     Case(
+        "a CTA of a pair deallocates columns that other warps may still load",
+        f".reg .b16 %h<3>; {_BEGIN}{_AFTER}\n{_ISSUE_OF_PAIR}{_WAIT} {_AFTER}\n{_LOAD} //= load\n{_LOADED} {_OUT} @!%p3 bra end;\n"
+        f"{_GIVE_BACK} //! PTX708 load\nend:".replace("cta_group::1", "cta_group::2"),
+        target="sm_100a",
+        bounds=_CLUSTER,
+    ),
+    Case(
         "a multiplication of each CTA of a cluster for itself, of words that other warps may still store",
         f"{_BEGIN}{_AFTER}\n{_STORE} //= store\n{_BEFORE} bar.sync 0; {_AFTER}\n"
         f"{_ISSUE.replace('//= issue', '//! PTX706 store')} {_WAIT} {_AFTER} {_LEAVE_PAIR}",
