@@ -224,8 +224,8 @@ meet: {_AFTER} {_LOAD} {_LOADED} {_OUT}""",
     ),
     Case(
         "a CTA of a pair deallocates columns that other warps may still load",
-        f".reg .b16 %h<3>; {_BEGIN}{_AFTER}\n{_ISSUE_OF_PAIR}{_WAIT} {_AFTER}\n{_LOAD} //= load\n{_LOADED} {_OUT} @!%p3 bra end;\n"
-        f"{_GIVE_BACK} //! PTX708 load\nend:".replace("cta_group::1", "cta_group::2"),
+        f".reg .b16 %h<3>; {_BEGIN}{_AFTER}\n{_ISSUE_OF_PAIR}{_WAIT} {_AFTER}\n{_LOAD} //= load\n"
+        f"{_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:".replace("cta_group::1", "cta_group::2"),
         target="sm_100a",
         bounds=_CLUSTER,
     ),
