@@ -10,6 +10,7 @@ too: smaller and larger blocks are wrong for another reason.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.block_size_guards import (
@@ -24,7 +25,7 @@ from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig, declared_extents
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
-from ptxkit.diagnostics.catalogue import notes
+from ptxkit.diagnostics.catalogue import notes, ptx6xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.launch_contract import BlockLimits, LaunchShape
 from ptxkit.rules.block_shape_trials import blocks_with_rows
@@ -62,6 +63,7 @@ class BlockSizeTrials:
         size is tried for a question that a scenario of the first analysis decides as correct: at that size it remains
         undecided.
         """
+        self._ask_about_further_threads(judge, kernel, rules)
         asked = [
             item
             for item in judge.undecided
@@ -91,6 +93,25 @@ class BlockSizeTrials:
             replace(item, missing="") if (item.code, item.span) in open_ and not item.conditions else item
             for item in judge.undecided
         ]
+
+    def _ask_about_further_threads(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        """Adds questions about races of threads that only larger blocks have, if the kernel has branches for these."""
+        given, chosen = kernel.explorer.launch, [rule for rule in rules if rule.code == ptx6xx.SHARED_MEMORY_RACE]
+        may_be_larger = bool(chosen) and not (given.is_exact or given.is_limit)
+        if not may_be_larger or count_thread_axes(kernel.program) > 1:
+            return
+        blocks = [(size, 1, 1) for size in sorted(COMMON_BLOCK_SIZES) if size >= given.threads]
+        further = [after for before, after in pairwise(blocks) if self._distinguishes(kernel, before, after)]
+        if further and not strides_over_threads(kernel.program, given.threads):
+            launch = LaunchConfig(further[-1], given.cluster, is_exact=True)
+            trial = self._check_at_size(kernel.program.function, launch, chosen)
+            judge.ask_about_size(_errors_of(trial) if trial is not None else (), kernel.scenarios)
+
+    def _distinguishes(self, kernel: KernelFacts, small: LaunchShape, large: LaunchShape) -> bool:
+        function = kernel.program.function
+        sizes = (Directive("reqntid", tuple(map(str, block))) for block in (small, large))
+        declared = (replace(function, directives=(*function.directives, size)) for size in sizes)
+        return distinguishes_further_threads(kernel.program, *declared)
 
     def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeResult]:
         """Returns the results up to the first size at which no question is a violation that is one at all sizes before.
@@ -179,12 +200,8 @@ class BlockSizeTrials:
         large = min((launch for launch, _ in larger), key=lambda each: each.threads)
         key = (kernel.program.function.name, limit.block, large.block)
         if key not in self._written_for_larger:
-            function, blocks = kernel.program.function, key[1:]
-            sizes = (Directive("reqntid", tuple(map(str, block))) for block in blocks)
-            declared = (replace(function, directives=(*function.directives, size)) for size in sizes)
-            self._written_for_larger[key] = distinguishes_further_threads(
-                kernel.program, *declared
-            ) and not strides_over_threads(kernel.program, limit.threads)
+            distinguishes = self._distinguishes(kernel, limit.block, large.block)
+            self._written_for_larger[key] = distinguishes and not strides_over_threads(kernel.program, limit.threads)
         return self._written_for_larger[key]
 
     def _add_conditions(

@@ -191,8 +191,15 @@ class VerdictBuilder:
 
     def ask_about_shape(self, places: Iterable[CodeSpan]) -> None:
         """Adds questions at places without a diagnostic or a question, which the shape of the block decides."""
+        self._ask_at(self._without_answers(places), ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA(), "", ())
+
+    def ask_about_size(self, places: Iterable[CodeSpan], scenarios: Sequence[ScenarioFacts]) -> None:
+        """Adds questions at such places, which the size of the block decides."""
+        self._ask_at(self._without_answers(places), ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA(), "block", scenarios)
+
+    def _without_answers(self, places: Iterable[CodeSpan]) -> list[CodeSpan]:
         known = self.diagnostic_by_span.keys() | {(item.code, item.span) for item in self.undecided}
-        self._ask_at([place for place in places if place not in known], ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA(), "", ())
+        return [place for place in places if place not in known]
 
     def retract_impossible_conditions(self) -> None:
         """Removes the conditions of the questions about tensor maps if no maps satisfy those of all questions."""

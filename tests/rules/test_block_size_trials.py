@@ -350,3 +350,27 @@ def test_a_smaller_block_than_the_declared_one_proves_nothing_by_itself(
     assert verdict.diagnostics == ()
     asked = [each.conditions for each in verdict.undecided if each.code == "PTX708"]
     assert asked == [conditions] * bool(conditions)
+
+
+def reduction_by_512_threads(first: str = "bar.sync 0;", second: str = "bar.sync 0;") -> str:
+    """Two steps of a reduction. first, second: what is before each."""
+    body = f"""shl.b32 %r10, %r1, 2; add.u32 %r11, %r2, %r10; st.shared.u32 [%r11], %r1; {first}
+setp.gt.u32 %p3, %r1, 255; @%p3 bra first;
+ld.shared.u32 %r12, [%r11]; ld.shared.u32 %r13, [%r11+1024]; add.u32 %r12, %r12, %r13; st.shared.u32 [%r11], %r12;
+first: {second}
+setp.gt.u32 %p4, %r1, 127; @%p4 bra second;
+ld.shared.u32 %r12, [%r11]; ld.shared.u32 %r13, [%r11+512]; add.u32 %r12, %r12, %r13; st.shared.u32 [%r11], %r12;
+second: bar.sync 0;"""
+    return Case("reduction", body, bounds="").text
+
+
+def test_a_race_of_threads_that_only_larger_blocks_have_is_a_warning() -> None:
+    [found] = lint(reduction_by_512_threads(second="")).diagnostics
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
+    assert lint(reduction_by_512_threads()) == Verdict(())
+
+
+def test_a_race_that_only_the_size_of_all_branches_has_is_a_question() -> None:
+    verdict = lint(reduction_by_512_threads(first=""))
+    assert verdict.diagnostics == ()
+    assert {item.code for item in verdict.undecided} == {"PTX621"}
