@@ -32,6 +32,7 @@ from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.limits import MAX_CHECKED_NUMBERS
 from ptxkit.rules.model import Evidence, LaunchNeeds
 from ptxkit.rules.obligation_sites import Site
+from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Name
 
@@ -172,7 +173,7 @@ def _prove_bounds_of_threads(
             return None
         lows = (each.lows,) if isinstance(each.lows, int) else each.lows
         is_used = (each.threads >> tid & 1 or isinstance(each.lows, int) for tid in range(len(lows)))
-        offsets.update(low - variable.address for low in compress(lows, is_used))
+        offsets.update((low & bit_mask(CTA_BITS)) - variable.address for low in compress(lows, is_used))
     low, high = min(offsets), max(offsets)
     if variable.is_open:
         return (LaunchNeed(variable.name, "bytes", amount=high + size),) if low >= 0 else None

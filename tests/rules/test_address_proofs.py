@@ -38,7 +38,11 @@ ret;
 
 
 def verdicts(body: str, code: str, **given: str) -> list[JudgedObligation]:
-    found = judge_text(kernel(body, **given)).obligations
+    return verdicts_on(kernel(body, **given), code)
+
+
+def verdicts_on(text: str, code: str) -> list[JudgedObligation]:
+    found = judge_text(text).obligations
     assert found is not None
     return [each for each in found if each.code == code]
 
@@ -171,4 +175,6 @@ def test_a_pointer_that_a_loop_advances_is_followed_in_each_thread(rounds: int, 
     body = f"""mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, tile; add.u32 %r3, %r3, %r2;
 mov.u32 %r4, {rounds};
 again: st.shared.u32 [%r3], %r1; add.u32 %r3, %r3, 256; sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra again;"""
-    assert [each.verdict for each in verdicts(body, "PTX207") if each.subject == "[%r3]"] == [verdict]
+    text = kernel(body)
+    for each in (text, text.replace(".reqntid 64, 1, 1", ".reqntid 64, 1, 1 .reqnctapercluster 2, 1, 1")):
+        assert [one.verdict for one in verdicts_on(each, "PTX207") if one.subject == "[%r3]"] == [verdict]

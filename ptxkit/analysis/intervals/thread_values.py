@@ -154,7 +154,17 @@ class ThreadValues:
         A comparison and operations on predicates do not count, since only the result of the comparison matters there.
         """
         using = (node for node in self.nodes_before(nodes) if not functions.isdisjoint(self._functions_of(node)))
-        return {origin for node in using for origin in self._numbers_in(node)}
+        found: set[Origin] = set()
+        waiting = [origin for node in using for origin in self._numbers_in(node)]
+        while waiting:
+            origin = waiting.pop()
+            if origin not in found:
+                found.add(origin)
+                for _, source in self.graph.sources_of(origin) if isinstance(origin, Merge) else ():
+                    before = self.resolve(source)
+                    waiting.extend(self._numbers_in(before) if isinstance(before, Assignment) else ())
+                    waiting.extend((before,) if isinstance(before, Merge) else ())
+        return found
 
     def compared_constants(self, nodes: Iterable[ValueNode]) -> dict[Origin, int]:
         """Returns the largest constant with which a number that depends on each origin is compared."""

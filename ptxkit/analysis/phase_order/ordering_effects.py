@@ -235,6 +235,8 @@ class OrderingEffects:
                 return False
             state.learn(group, barrier.completed)
             return True
+        if not barrier.arrived:
+            barrier = replace(barrier, expected=needed, remaining=needed)
         if not state.knows_last_phase(key, group) or barrier.arrived & mask or barrier.expected != needed:
             raise UnknownOrderError("a barrier may be used again before it is complete")
         known = state.released_by(group, mask, mask, effect.order)

@@ -167,6 +167,17 @@ class ThreadStates(CtaStates):
             return large_term(value.offset % modulus, least, modulus, origin)
         return self._after_barrier(origin, value)
 
+    def _values_at(self, block: int, after: int, values: Environment) -> Environment:
+        """Returns the values at the start of a block; those that a loop makes anew are replaced as at an ordering step.
+
+        A loop may be repeated without one.
+        """
+        found = super()._values_at(block, after, values)
+        if not self._cfg.dominators.dominates(after, block):
+            return found
+        is_made = {each: isinstance(each, Merge) and each.block == after for each in found}
+        return {each: self._after_cut(each, value) if is_made[each] else value for each, value in found.items()}
+
     def _result(self, node: Assignment, result: int, values: Environment) -> CtaValue:
         """Returns the predicate after a test, which threads keep whose guard is false."""
         guard = self._values.guard(node.step, values)

@@ -188,3 +188,34 @@ END: add.u32 %r9, %r9, 0;
 @pytest.mark.parametrize(("stride", "is_apart"), [(16, True), (0, False)])
 def test_a_copy_that_is_executed_again_may_overlap_with_itself(stride: int, is_apart: bool) -> None:
     assert is_proven(kernel(TWO_COPIES.replace("{stride}", str(stride)))) == is_apart
+
+
+def test_a_barrier_may_count_other_threads_in_its_next_phase() -> None:
+    text = kernel(
+        "mov.u32 %r1, %tid.x; mov.u32 %r4, tile; shl.b32 %r5, %r1, 2; add.u32 %r6, %r4, %r5; setp.ge.u32 %p1, %r1, 32;"
+        "bar.sync 0; @%p1 bra END; st.shared.u32 [%r6], %r1; bar.sync 0, 32;"
+        "xor.b32 %r7, %r5, 4; add.u32 %r7, %r4, %r7; ld.shared.u32 %r8, [%r7]; END: ret;"
+    )
+    assert is_proven(text)
+    assert not is_proven(text.replace("bar.sync 0, 32;", ""))
+
+
+#: A loop that arguments may lead past its ordering steps, whose counter is copied on both sides of a branch.
+TILES = """
+.reg .pred %p4; .reg .pred %p5; .shared .align 8 .b64 met; mov.u32 %r1, %tid.x; mov.u32 %r2, met; mov.u32 %r4, tile;
+shl.b32 %r5, %r1, 2; ld.param.u32 %r9, [n]; setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [%r2], 64;
+READY: bar.sync 0; mov.u32 %r6, %ctaid.x; mov.u32 %r7, 0; mov.u32 %r8, %nctaid.x; setp.lt.s32 %p3, %r9, 1;
+TILE: and.b32 %r10, %r7, 1; @%p3 bra NONE;
+shl.b32 %r11, %r10, 8; add.u32 %r11, %r11, %r4; add.u32 %r11, %r11, %r5; st.shared.u32 [%r11], %r6;
+mbarrier.arrive.shared.b64 _, [%r2];
+MEET: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], %r10; @!%p2 bra MEET;
+xor.b32 %r12, %r11, 4; ld.shared.u32 %r13, [%r12]; add.u32 %r14, %r7, 1; bra NEXT;
+NONE: add.u32 %r14, %r7, 3;
+NEXT: mov.u32 %r7, %r14; add.u32 %r6, %r6, %r8; setp.lt.u32 %p4, %r6, %r9; @%p4 bra TILE;
+"""
+
+
+def test_a_loop_over_tiles_may_be_repeated_without_an_ordering_step() -> None:
+    text = kernel(TILES)
+    assert is_proven(text)
+    assert not is_proven(text.replace("add.u32 %r14, %r7, 1;", "add.u32 %r14, %r7, 2;"))
