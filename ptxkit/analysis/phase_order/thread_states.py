@@ -168,7 +168,7 @@ class ThreadStates(CtaStates):
         return self._after_barrier(origin, value)
 
     def _values_at(self, block: int, after: int, values: Environment) -> Environment:
-        """Returns the values at the start of a block; those that a loop makes anew are replaced as at an ordering step.
+        """Returns the values at the start of a block; what a loop computes again is replaced as at an ordering step.
 
         A loop may be repeated without one.
         """
