@@ -50,27 +50,41 @@ def _prove_roles_meet(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNe
     The threads must not wait for each other elsewhere: each barrier must be one of all threads, or of all threads of a
     role that no other one shares.
     """
-    levels = {effect.level for effect in site.step.effects if isinstance(effect, Barrier)} | {"cta", "cluster"}
-    barriers = [
+    is_of_warp = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in site.step.effects)
+    is_whole, needs = proofs.once(_needs_of_barriers if is_of_warp else _needs_of_larger_barriers)
+    if is_whole:
+        return _uniform(proofs, site.step)
+    return None if needs is None else needs or Evidence("uniform", obligation_words.UNIFORM_IN_ROLE())
+
+
+def _needs_of_larger_barriers(proofs: FunctionProofs) -> tuple[bool, LaunchNeeds | None]:
+    """Returns what `_needs_of_barriers` returns, without the barriers of warps."""
+    return _needs_of_barriers(proofs, ("cta", "cluster"))
+
+
+def _needs_of_barriers(
+    proofs: FunctionProofs, levels: tuple[str, ...] = ("warp", "cta", "cluster")
+) -> tuple[bool, LaunchNeeds | None]:
+    """Returns whether all barriers of some levels are of all threads, and otherwise the conditions under which each is
+    of all threads of a role; None if they are unknown.
+    """
+    left = [
         (step, effect)
         for step in proofs.program.effectful_steps
         for effect in step.effects
-        if isinstance(effect, Barrier) and effect.level in levels
+        if isinstance(effect, Barrier) and effect.level in levels and not _is_whole(proofs, step, effect)
     ]
-    left = [(step, effect) for step, effect in barriers if not _is_whole(proofs, step, effect)]
-    if not left:
-        return _uniform(proofs, site.step)
-    if not is_sole_function(proofs.program):
-        return None
+    if left and not is_sole_function(proofs.program):
+        return False, None
     found: dict[LaunchNeed, None] = {}
     for step, effect in left:
         needs = _needs_of_warps(proofs, step, effect) if effect.level == "warp" else None
         if effect.level == "cta":
             needs = proofs.once(_needs_of_roles)
         if needs is None:
-            return None
+            return False, None
         found.update(dict.fromkeys(needs))
-    return tuple(found) or Evidence("uniform", obligation_words.UNIFORM_IN_ROLE())
+    return not left, tuple(found)
 
 
 def _needs_of_warps(proofs: FunctionProofs, step: Step, effect: Barrier) -> LaunchNeeds | None:

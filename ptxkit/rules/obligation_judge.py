@@ -20,7 +20,6 @@ from ptxkit.rules.model import STEP_LINES, Evidence, Rule
 from ptxkit.rules.obligation_sites import Site
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax import statement_spans
 from ptxkit.syntax.printer import print_operand
 
 
@@ -57,7 +56,7 @@ class ObligationJudge:
                 yield site.step
 
     def _judge_site(self, rule: Rule, site: Site) -> JudgedObligation:
-        span = statement_spans(self._source, site.step.start).statement
+        span = self._builder.span_of(site.step)
         violation = self._violations.get((rule.code, span))
         if violation is not None:
             return self._record(rule, site, span, ObligationVerdict.VIOLATED, violation)

@@ -67,6 +67,7 @@ class VerdictBuilder:
         """The pairs that are correct in at least one of the scenarios in which they were checked."""
         self.satisfied: set[tuple[str, Step]] = set()
         """The single steps, with the code of the rule, that are correct in all scenarios in which they were checked."""
+        self._spans: dict[int, Span] = {}
         self.unproven: set[CodeSpan] = set()
         """The violations that depend on guesses, in all scenarios in which they were checked."""
 
@@ -304,8 +305,11 @@ class VerdictBuilder:
         return before if not before.strip() else ""
 
     def span_of(self, step: Step) -> Span:
-        """Returns the span of a whole statement."""
-        return statement_spans(self.source, step.start).statement
+        """Returns the span of a whole statement; many obligations name the same ones."""
+        span = self._spans.get(step.start)
+        if span is None:
+            span = self._spans[step.start] = statement_spans(self.source, step.start).statement
+        return span
 
 
 def _has_smaller_block(scenario_facts: Sequence[ScenarioFacts], number: int) -> bool:

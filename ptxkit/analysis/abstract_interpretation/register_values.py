@@ -73,6 +73,7 @@ class AbstractRegisters:
         self._count = 0
         self._answers: dict[tuple[Step, Operand | None], AbstractValue] = {}
         self._sources: dict[tuple[Step, Operand | None], tuple[Step, ...]] = {}
+        self._sources_by_node: dict[ValueNode, frozenset[Step]] = {}
 
     @cached_property
     def is_applicable(self) -> bool:
@@ -291,10 +292,19 @@ class AbstractRegisters:
         return known
 
     def _find_sources(self, step: Step, operand: Operand | None) -> tuple[Step, ...]:
+        found = set[Step]().union(*map(self._sources_of_node, self._nodes_in(step, operand)))
+        return tuple(sorted(found, key=lambda each: each.index))
+
+    def _sources_of_node(self, first: ValueNode) -> frozenset[Step]:
+        """Returns the instructions from which a value has its bases; addresses often begin with the same value."""
+        if first in self._sources_by_node:
+            return self._sources_by_node[first]
         found: set[Step] = set()
-        nodes = Worklist(self._nodes_in(step, operand))
+        nodes = Worklist([first])
         for node in nodes:
-            if isinstance(node, Merge):
+            if node in self._sources_by_node:
+                found |= self._sources_by_node[node]
+            elif isinstance(node, Merge):
                 nodes.add(each for _, each in self.graph.sources_of(node))
             elif isinstance(node, Assignment):
                 if self.reader.is_source(node.step):
@@ -303,7 +313,7 @@ class AbstractRegisters:
                     nodes.add(self._nodes_in(node.step, each))
                 if node.step.instruction.guard is not None:
                     nodes.add([self.graph.before(node.step, node.register)])
-        return tuple(sorted(found, key=lambda each: each.index))
+        return self._sources_by_node.setdefault(first, frozenset(found))
 
     def _nodes_in(self, step: Step, operand: Operand | None) -> list[ValueNode]:
         """Returns the values of the registers in an operand that may be addresses."""

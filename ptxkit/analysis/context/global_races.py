@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection
 
-from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.dependence import Dependence, may_be_one_buffer
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.symexec.explorer import Exploration
@@ -46,11 +46,10 @@ def may_race_in_global_memory(program: Program, launch: LaunchConfig) -> bool:
     if not is_declared and not any(leaf.name.startswith(_THREAD_POSITION) for leaf in dependence.own_sources):
         return False
     uses = {kind: [step for step in program.own_effectful_steps if _has(step, kind)] for kind in ("read", "write")}
-    return any(
-        dependence.may_share_buffer(_address_of(store, "write"), _address_of(load, "read"))
-        for store in uses["write"]
-        for load in uses["read"]
+    stores, loads = (
+        {dependence.buffers_of(*_address_of(step, kind)) for step in uses[kind]} for kind in ("write", "read")
     )
+    return any(may_be_one_buffer(store, load) for store in stores for load in loads)
 
 
 class StoresOfLoads:

@@ -81,7 +81,6 @@ class Dependence:
         self._parameter_locations: dict[str, tuple[str, int]] = {}
         self._low_bit_cache: dict[str, set[str]] = {}
         self._known_sources: dict[str, frozenset[DependenceSource]] = {}
-        self._known_buffers: dict[tuple[Step, Operand | None], frozenset[DependenceSource]] = {}
         self._forwarded_loads = program.analysis(forwarded_loads)
         for step in program.steps:
             self._parameter_locations.update(parameter_locations(step, self._parameter_locations))
@@ -136,14 +135,11 @@ class Dependence:
 
         Each address is an operand of a step.
         """
-        one, other = self._buffers_of(first), self._buffers_of(second)
-        return not (one and other) or not one.isdisjoint(other)
+        return may_be_one_buffer(self.buffers_of(*first), self.buffers_of(*second))
 
-    def _buffers_of(self, use: tuple[Step, Operand | None]) -> frozenset[DependenceSource]:
-        """Returns the parameters and variables on which an address depends, which is compared with many others."""
-        if use not in self._known_buffers:
-            self._known_buffers[use] = frozenset(each for each in self.sources_of(*use) if each.kind in _ADDRESSES)
-        return self._known_buffers[use]
+    def buffers_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
+        """Returns the parameters and variables on which an address depends."""
+        return frozenset(each for each in self.sources_of(step, operand) if each.kind in _ADDRESSES)
 
     def depends_on_numbers(self, step: Step, operand: Operand | None, pointers: Collection[tuple[str, int]]) -> bool:
         """Returns whether an address depends on a parameter that is not one of these pointers, such as a stride."""
@@ -352,6 +348,11 @@ class Dependence:
             leaves.add(DependenceSource("special", name))
         else:
             yield register
+
+
+def may_be_one_buffer(one: Set[DependenceSource], other: Set[DependenceSource]) -> bool:
+    """Returns whether two addresses may be of one buffer, given the parameters and variables on which they depend."""
+    return not (one and other) or not one.isdisjoint(other)
 
 
 def _dependence_of_callee(program: Program, call: Step) -> Dependence | None:

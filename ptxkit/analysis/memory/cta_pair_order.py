@@ -10,7 +10,8 @@ Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.context.happens_before import HappensBefore
@@ -155,24 +156,26 @@ class GridCtaPair:
         """Returns whether some CTA executes each of the accesses, at a known address."""
         return all(any(True for cta in self._ctas for _ in cta.accesses({step}, self._pointers)) for step in steps)
 
-    def find_races(self, wanted: Collection[tuple[Step, Step]]) -> set[tuple[Step, Step]]:
+    def find_races(self, wanted: Mapping[Step, Collection[Step]]) -> set[tuple[Step, Step]]:
         """Returns those pairs of a write and another access that certainly conflict without order.
 
-        One of the two CTAs writes, and the other one executes the other access.
+        wanted: the other accesses by the writes. One of the two CTAs writes, and the other one executes the other
+        access.
         """
+        others = set[Step]().union(*wanted.values())
         found: set[tuple[Step, Step]] = set()
         for writer, reader in (self._ctas, self._ctas[::-1]):
             places: dict[int, IntervalIndex[PointerAccess]] = {}
-            for two in reader.accesses({pair[1] for pair in wanted}, self._pointers):
+            for two in reader.accesses(others, self._pointers):
                 places.setdefault(two.identity, IntervalIndex()).add(two.low, two.high, two)
-            left = dict.fromkeys(wanted, MAX_OVERLAP_PAIRS)
-            for one in writer.accesses({pair[0] for pair in wanted}, self._pointers) if places else ():
+            tried = Counter[tuple[Step, Step]]()
+            for one in writer.accesses(wanted, self._pointers) if places else ():
                 index = places.get(one.identity)
                 for two in index.overlapping(one.low, one.high) if index is not None else ():
                     pair = one.step, two.step
-                    if pair in found or not left.get(pair):
+                    if pair in found or two.step not in wanted[one.step] or tried[pair] == MAX_OVERLAP_PAIRS:
                         continue
-                    left[pair] -= 1
+                    tried[pair] += 1
                     if not (self._may_order(writer, one, reader, two) or self._may_order(reader, two, writer, one)):
                         found.add(pair)
         return found
@@ -207,21 +210,21 @@ class CtaRaceSearch:
         self._explorer = explorer
         self._pairs: dict[str, list[GridCtaPair]] = {}
 
-    def find_races(self, wanted: Collection[tuple[Step, Step]], axis: str) -> Iterator[tuple[Step, Step]]:
+    def find_races(self, wanted: Mapping[Step, Collection[Step]], axis: str) -> Iterator[tuple[Step, Step]]:
         """Yields those pairs of a write and another access that certainly race, in the order of the text.
 
-        The two CTAs are next to each other along an axis of the grid. Where numbers among the arguments decide the
-        addresses, all samples must show it: one may be impossible.
+        wanted: the other accesses by the writes. The two CTAs are next to each other along an axis of the grid. Where
+        numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
         """
         if axis not in self._pairs:
             self._pairs[axis] = list(_cta_pairs(self._explorer, self.polls, axis))
         races = [(pair, pair.find_races(wanted)) for pair in self._pairs[axis]]
-        for each in sorted(wanted, key=lambda steps: (steps[1].index, steps[0].index)):
-            if any(each in found for _, found in races):
-                known = [(pair, each in found) for pair, found in races if pair.executes(each)]
-                is_shown = sum(pair.sample_count for pair, _ in known) > 1 and all(found for _, found in known)
-                if is_shown or not any(map(self._depends_on_numbers, each)):
-                    yield each
+        racing = set[tuple[Step, Step]]().union(*(found for _, found in races))
+        for each in sorted(racing, key=lambda steps: (steps[1].index, steps[0].index)):
+            known = [(pair, each in found) for pair, found in races if pair.executes(each)]
+            is_shown = sum(pair.sample_count for pair, _ in known) > 1 and all(found for _, found in known)
+            if is_shown or not any(map(self._depends_on_numbers, each)):
+                yield each
 
     def _depends_on_numbers(self, step: Step) -> bool:
         return any(

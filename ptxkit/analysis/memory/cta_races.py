@@ -11,10 +11,11 @@ Source: PTX ISA, "Conflict and Data-races", "Causality Order", "Release and Acqu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource, may_be_one_buffer
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
 from ptxkit.analysis.memory.flag_accesses import find_global_accesses, global_accesses
@@ -23,25 +24,40 @@ from ptxkit.syntax.tree import Operand
 
 #: An instruction and an address of its operands.
 _Use: TypeAlias = tuple[Step, Operand | None]
+_Buffers: TypeAlias = frozenset[DependenceSource]
+_BufferUse: TypeAlias = tuple[_Use, _Buffers]
 
 
 def find_cta_races(search: CtaRaceSearch) -> Iterator[tuple[Step, Step]]:
     """Yields the stores by one CTA and the loads by another one that certainly race."""
     program = search.program
-    sharing = program.analysis(_sharing_accesses)
-    if not sharing:
+    if has_no_shared_buffer(program):
         return
-    dependence = program.analysis(Dependence)
-    writes = list(_uses(program, "write", "update"))
-    awaited = [use for use in _uses(program, "read", "update") if use[0] in search.polls]
-    if not all(any(dependence.may_share_buffer(poll, write) for write in writes) for poll in awaited):
-        return
-    decided = {use: search.inputs.inputs_of(*use) for use in {use for pair in sharing for use in pair}}
-    known = [(store, load) for store, load in sharing if not (decided[store].is_data or decided[load].is_data)]
+    stores, loads = program.analysis(_weak_uses)
+    written = {buffers for use, buffers in _with_buffers(program, _uses(program, "write", "update"))}
+    for use, buffers in _with_buffers(program, _uses(program, "read", "update")):
+        if use[0] in search.polls and not any(may_be_one_buffer(buffers, each) for each in written):
+            return
+    readers: dict[_Buffers, set[Step]] = defaultdict(set)
+    for load, buffers in _shared_with(loads, stores):
+        if not search.inputs.inputs_of(*load).is_data:
+            readers[buffers].add(load[0])
+    writers = [(store, search.inputs.inputs_of(*store[0])) for store in _shared_with(stores, loads)]
+    partners = {
+        buffers: frozenset[Step]().union(*(each for of, each in readers.items() if may_be_one_buffer(buffers, of)))
+        for (_, buffers), _ in writers
+    }
     found = set[tuple[Step, Step]]()
     for axis in search.axes:
         numbers = {f"%ctaid.{axis}", f"%clusterid.{axis}"}
-        wanted = {(s[0], load[0]) for s, load in known if not numbers.isdisjoint(decided[s].special_registers)} - found
+        wanted: dict[Step, frozenset[Step]] = {}
+        for ((store, _), buffers), decided in writers:
+            if not decided.is_data and not numbers.isdisjoint(decided.special_registers):
+                known = partners[buffers]
+                wanted[store] = wanted[store] | known if store in wanted else known
+        for store, other in found:
+            wanted[store] = wanted.get(store, frozenset()) - {other}
+        wanted = {store: others for store, others in wanted.items() if others}
         for pair in search.find_races(wanted, axis) if wanted else ():
             found.add(pair)
             yield pair
@@ -49,14 +65,25 @@ def find_cta_races(search: CtaRaceSearch) -> Iterator[tuple[Step, Step]]:
 
 def has_no_shared_buffer(program: Program) -> bool:
     """Returns whether no weak store and weak load of a kernel may be of the same buffer."""
-    return not program.analysis(_sharing_accesses)
+    stores, loads = program.analysis(_weak_uses)
+    return not _shared_with(stores, loads)
 
 
-def _sharing_accesses(program: Program) -> list[tuple[_Use, _Use]]:
-    """Returns the pairs of a weak store and a weak load that may be of one buffer of global memory."""
+def _weak_uses(program: Program) -> tuple[list[_BufferUse], list[_BufferUse]]:
+    """Returns the weak stores to global memory and the weak loads from it; for `Program.analysis`."""
+    stores, loads = (list(_with_buffers(program, _uses(program, kind, order="weak"))) for kind in ("write", "read"))
+    return stores, loads
+
+
+def _with_buffers(program: Program, uses: Iterable[_Use]) -> Iterator[_BufferUse]:
     dependence = program.analysis(Dependence)
-    stores, loads = (list(_uses(program, kind, order="weak")) for kind in ("write", "read"))
-    return [(store, load) for store in stores for load in loads if dependence.may_share_buffer(store, load)]
+    return ((use, dependence.buffers_of(*use)) for use in uses)
+
+
+def _shared_with(uses: Iterable[_BufferUse], others: Iterable[_BufferUse]) -> list[_BufferUse]:
+    """Returns those that may be of the buffer of one of the others."""
+    buffers = {each for _, each in others}
+    return [use for use in uses if any(may_be_one_buffer(use[1], each) for each in buffers)]
 
 
 def _uses(program: Program, *kinds: str, order: str | None = None) -> Iterator[_Use]:

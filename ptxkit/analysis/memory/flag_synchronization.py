@@ -174,7 +174,7 @@ class _FlagSynchronization:
             for access in global_accesses(step, "read", "write", "update"):
                 if search.inputs.inputs_of(step, step.operand(access.address)).is_data:
                     return False
-        return any(True for axis in search.axes for _ in search.find_races({(write, other)}, axis))
+        return any(True for axis in search.axes for _ in search.find_races({write: (other,)}, axis))
 
     def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""

@@ -25,17 +25,28 @@ def steps_of_unrepeated_loops(independence: InputIndependence, groups: Collectio
     and so are loops that contain no event but those of inner loops, and loops that no input can make repeat.
     """
     program, cfg = independence.program, independence.cfg
-    outermost = [loop for loop in cfg.loops.loops if loop.outer is None]
-    own = [step for step in async_steps_of(program) if any(cfg.block_of(step) in loop.nodes for loop in outermost)]
+    own = program.analysis(_steps_by_outermost_loop)
     if not own:
         return []
     rounds = _rounds_by_loop(program, groups, cfg)
     found: list[Step] = []
-    for loop in outermost:
-        inside = [step for step in own if cfg.block_of(step) in loop.nodes]
+    for loop, inside in own.items():
         if rounds.get(loop) == 1 and not all(map(_only_waits, inside)) and _depends_on_inputs(loop, independence):
             found += inside
     return [step for step in found if any(step in group.covered_steps for group in groups)]
+
+
+def _steps_by_outermost_loop(program: Program) -> dict[CfgLoop, list[Step]]:
+    """Returns the asynchronous steps in outermost loops, by loop."""
+    cfg = program.analysis(ControlFlowGraph)
+    outermost = [loop for loop in cfg.loops.loops if loop.outer is None]
+    loop_of = {node: loop for loop in outermost for node in loop.nodes}
+    found: dict[CfgLoop, list[Step]] = {loop: [] for loop in outermost}
+    for step in async_steps_of(program):
+        loop = loop_of.get(cfg.block_of(step))
+        if loop is not None:
+            found[loop].append(step)
+    return {loop: inside for loop, inside in found.items() if inside}
 
 
 def _depends_on_inputs(loop: CfgLoop, independence: InputIndependence) -> bool:

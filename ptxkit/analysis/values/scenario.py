@@ -170,6 +170,10 @@ def launch_config_of(program: Program) -> LaunchConfig:
     The block has a usual shape where they declare none, or one that no GPU launches. The cluster has one CTA where the
     declared cluster cannot be launched.
     """
+    return program.analysis(_find_launch_config)
+
+
+def _find_launch_config(program: Program) -> LaunchConfig:
     function = program.function
     block, ctas = declared_extents(program), launch_extents(function, "reqnctapercluster") or (1, 1, 1)
     has_block = launch_extents(function, *BLOCK_DIRECTIVES) == block
