@@ -2,9 +2,9 @@
 
 What it does
     Finds misaligned addresses in shared and local memory, and of variables in global and constant memory. The required
-    alignment is the size of the access, 16 bytes for bulk and tensor copies, and 8 bytes for an mbarrier. The check
-    covers each thread of a warp; for `ldmatrix` and `stmatrix`, it covers each thread that supplies the address of a
-    row.
+    alignment is the size of the access, 16 bytes for bulk copies, 128 bytes for tensor copies (a warning, if the
+    address is a multiple of 16), and 8 bytes for an mbarrier. The check covers each thread of a warp; for `ldmatrix`
+    and `stmatrix`, it covers each thread that supplies the address of a row.
 
     The alignment of a variable is the one that it declares. If an mbarrier or an asynchronous copy needs more than
     `.align` guarantees, the finding is an error. For other accesses it is a warning, because much code relies on
@@ -54,6 +54,9 @@ from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_memory_access, sites_at_loaded_addresses, sites_of
 from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.object_names import quote_variable
+
+#: The alignment in bytes of a bulk copy.
+_BULK_COPY = 16
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -155,8 +158,10 @@ def _finding(misfit: OperandViolation) -> Finding:
         )
     step = min(misfit.required, variable.alignment)
     whose = ptx2xx.THIS_THREAD() if misfit.thread is None else ptx2xx.OTHER_THREAD(thread=misfit.thread)
+    is_box_of_vectors = misfit.required > _BULK_COPY and not misfit.value % _BULK_COPY
     return Finding(
         primary=misfit.step,
+        severity=Severity.WARNING if is_box_of_vectors else None,
         message=ptx2xx.ADDRESS_OFF_ALIGNMENT(needs=needs, whose=whose, rest=misfit.value % step, step=step),
         help=ptx2xx.MOVE_TO_MULTIPLE(required=misfit.required, variable=name),
         properties=properties,

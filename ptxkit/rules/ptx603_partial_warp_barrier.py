@@ -1,8 +1,9 @@
-"""PTX603: only some lanes of a warp execute an aligned barrier.
+"""PTX603: only some lanes of a warp execute an aligned barrier, or another instruction of the whole warp.
 
 What it does
     Finds a `bar`, `barrier.aligned` or aligned cluster barrier that some lanes of a warp execute more often than
-    others, and a `tensormap.cp_fenceproxy`, which is aligned too.
+    others, a `tensormap.cp_fenceproxy`, which is aligned too, and matrix instructions (`ldmatrix`, `stmatrix`,
+    `movmatrix`, `mma`, `wmma`) that some lanes execute and others do not.
 
 Why it matters
     All threads of a warp must execute the same aligned barrier; otherwise the behavior is undefined. If the other
@@ -15,7 +16,8 @@ Use instead
     bar.sync 0;
 
 ISA section
-    "bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy". Catalogue: BR2, TM6.
+    "bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy", "Warp-level matrix load instruction: ldmatrix".
+    Catalogue: BR2, TM6.
 """
 
 from __future__ import annotations
@@ -24,13 +26,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.partial_collectives import collective_steps, find_partial_collectives
 from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.execution_proofs import prove_whole_warp
 from ptxkit.rules.model import Finding, Observation, Rule
-from ptxkit.rules.obligation_sites import either, sites_of
+from ptxkit.rules.obligation_sites import Site, either, sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
 from ptxkit.syntax.constants import WARP_SIZE
 
@@ -46,6 +49,16 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
             for step, lanes in _partial_lane_counts(facts).items():
                 finding = _finding(step, lanes) if lanes is not None else None
                 yield Observation((step, None), number, False, finding, by_size=is_certain)
+            for step, lanes in find_partial_collectives(facts).items():
+                finding = _finding_of_collective(step, lanes) if lanes is not None else None
+                is_exact = finding is not None and is_certain and _is_decided_by_position(kernel, step)
+                yield Observation((step, None), number, is_exact, finding, by_size=is_certain)
+
+
+def _is_decided_by_position(kernel: KernelFacts, step: Step) -> bool:
+    """Returns whether no argument decides which threads of the CTA execute an instruction of the kernel."""
+    certainty = kernel.explorer.input_independence
+    return certainty.program.contains(step) and not certainty.may_argument_select_threads(step, of_cta=True)
 
 
 def _partial_lane_counts(facts: ScenarioFacts) -> dict[Step, int | None]:
@@ -93,9 +106,23 @@ def _finding(step: Step, lanes: int) -> Finding:
     )
 
 
+def _finding_of_collective(step: Step, lanes: int) -> Finding:
+    return Finding(
+        primary=step,
+        message=ptx6xx.COLLECTIVE_OF_PART_OF_WARP(lanes=lanes),
+        help=ptx6xx.BRANCH_UNIFORMLY_IN_WARP(),
+        properties={"lanes": lanes},
+    )
+
+
+def _sites(program: Program) -> Iterator[Site]:
+    yield from sites_of(either(_is_aligned_barrier, _is_map_release))(program)
+    yield from (Site(step) for step in collective_steps(program))
+
+
 RULE = Rule(
     ptx6xx.PARTIAL_WARP_BARRIER,
     check,
-    sites=sites_of(either(_is_aligned_barrier, _is_map_release)),
+    sites=_sites,
     prove=prove_whole_warp,
 )

@@ -39,7 +39,7 @@ from ptxkit.analysis.memory.last_block_reduction import (
     find_unfollowed_atomic,
 )
 from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import memory_words, ptx6xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.absence_proofs import prove_no_selection
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
@@ -66,13 +66,21 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _missing_release(found: LastBlockRead) -> Finding:
     return Finding(
         primary=found.read,
-        message=ptx6xx.NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC(),
+        message=(
+            ptx6xx.NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC()
+            if found.is_earlier
+            else memory_words.STORE_AFTER_LAST_BLOCK_ATOMIC()
+        ),
         labels=((found.atomic, ptx6xx.ATOMIC_LEADS_HERE()), (found.store, ptx6xx.STORE_IN_EACH_CTA())),
-        help=ptx6xx.ADD_FENCES_AROUND_ATOMIC(fence=_FENCES[0]),
+        help=(
+            ptx6xx.ADD_FENCES_AROUND_ATOMIC(fence=_FENCES[0])
+            if found.is_earlier
+            else memory_words.ORDER_STORE_BEFORE_ATOMIC()
+        ),
         properties={"space": "global", "scope": "gpu"},
         group_key=found.atomic,
         lacks=((found.store, found.read),),
-        fixes=tuple(add_statement(StepEdit(found.atomic, each)) for each in _FENCES),
+        fixes=tuple(add_statement(StepEdit(found.atomic, each)) for each in _FENCES if found.is_earlier),
     )
 
 

@@ -38,6 +38,17 @@ CASES = (
 ld.shared.u32 %r10, [%rd8]; //! PTX201""",
     ),
     Case(
+        "a box of a tensor begins at a multiple of 128 bytes",
+        """mov.u64 %rd5, map; cvta.const.u64 %rd5, %rd5; mov.u32 %r10, 0; @!%p1 bra end;
+cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd5, {%r10}], [%r2]; add.u32 %r11, %r2, 64;
+add.u32 %r12, %r2, 8;
+cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd5, {%r10}], [%r11]; //? PTX205
+cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd5, {%r10}], [%r12]; //! PTX205
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+end:""",
+        before=".const .align 64 .b8 map[128];",
+    ),
+    Case(
         "an offset moved by a thread's index is an offset still",
         """mov.u64 %rd5, tile; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd8, %rd5, %rd7; ld.shared.u32 %r10, [%rd8];""",
     ),

@@ -107,6 +107,22 @@ st.shared.u32 [%r11+128], %r1; //? PTX207""",
         undecided=("PTX207",),
     ),
     Case(
+        "the last CTA of a cluster sends beyond the variable of another one",
+        """barrier.cluster.arrive; barrier.cluster.wait;
+mov.u32 %r10, %cluster_ctarank; mapa.shared::cluster.u32 %r11, %r5, 0; mad.lo.u32 %r11, %r10, 8, %r11;
+@%p1 st.shared::cluster.u64 [%r11+8], %rd1; //? PTX207
+barrier.cluster.arrive; barrier.cluster.wait;""",
+        bounds=".reqntid 128, 1, 1\n.reqnctapercluster 4, 1, 1",
+    ),
+    Case(
+        "each CTA of a cluster sends to its own word of another one",
+        """barrier.cluster.arrive; barrier.cluster.wait;
+mov.u32 %r10, %cluster_ctarank; mapa.shared::cluster.u32 %r11, %r5, 0; mad.lo.u32 %r11, %r10, 8, %r11;
+@%p1 st.shared::cluster.u64 [%r11], %rd1;
+barrier.cluster.arrive; barrier.cluster.wait;""",
+        bounds=".reqntid 128, 1, 1\n.reqnctapercluster 4, 1, 1",
+    ),
+    Case(
         "an argument decides whether all threads execute the access",
         "setp.gt.u32 %p3, %r6, 0; @!%p3 bra end;\nst.shared.u32 [tile+-4], %r1; //? PTX207\nend:",
     ),

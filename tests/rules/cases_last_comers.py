@@ -44,6 +44,15 @@ end: nanosleep.u32 0;"""
 
 _FOUND = "//! PTX623 count store"
 
+
+def _all_threads(name: str, between: str, mark: str = "") -> Case:
+    """Each thread stores a word, and thread 0 counts; the last CTA reads the word of the second thread."""
+    store = _STORE.replace("mul.wide.u32", "mad.lo.u32 %r10, %r10, 128, %r1; mul.wide.u32")
+    count, read = f"@!%p1 bra end; {_COUNT}", _READ.replace("%rd2", "%rd2+4")
+    case = _case(name, between, store=store, count=count, read=read, mark=mark)
+    return replace(case, body=case.body.replace("setp.ne.u32 %p3, %r1, 0; @%p3 bra end;", ""))
+
+
 CASES = (
     _case("nothing is released before the count", mark=_FOUND),
     replace(_case("the counter is a variable", mark=_FOUND, count=_COUNT_VARIABLE), before=_VARIABLE),
@@ -66,6 +75,11 @@ CASES = (
         last=_ROW_LAST,
         read=_ROW_READ,
     ),
+    replace(
+        _all_threads("other threads store, and no barrier orders them before the count", _FENCE, mark=_FOUND),
+        undecided=("PTX621",),
+    ),
+    _all_threads("other threads store, and a barrier orders them before the count", f"{_FENCE} bar.sync 0;"),
     replace(
         _case("each group of CTAs of a row has a counter", count=_GROUP_COUNT, after=""),
         undecided=("PTX623",),

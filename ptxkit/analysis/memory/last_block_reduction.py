@@ -62,13 +62,14 @@ class LastBlockRead:
     """A store, an atomic after it, and a read of the same bytes by the CTA that its result selects.
 
     is_released: whether a fence is between the store and the atomic; then the atomic does not acquire, and no fence is
-    between it and the read.
+    between it and the read. is_earlier: whether something may order the store before the atomic.
     """
 
     store: Step
     atomic: Step
     read: Step
     is_released: bool
+    is_earlier: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +260,8 @@ class _ScenarioAccesses:
         atomics = pointer_accesses(facts, self._happens_before, {atomic})
         self._atomics = [(each.path, each.position) for each in atomics]
         self._acquires, self._releases = _has_order(atomic, "acquire"), _has_order(atomic, "release")
+        self._atomic = atomic
+        self._is_repeated = facts.program.analysis(ControlFlowGraph).may_repeat(atomic)
         self._stores = list(pointer_accesses(facts, self._happens_before, stores))
         self._reads = list(pointer_accesses(facts, self._happens_before, reads))
         self._fences = [
@@ -278,6 +281,7 @@ class _ScenarioAccesses:
                 if store.low < max(read.high, read.low + 1) and read.low < max(store.high, store.low + 1):
                     for path, at in self._atomics:
                         yield from self._check_pair(store, path, at, read)
+                    yield from self._check_store(store, read)
 
     def _check_pair(
         self, store: PointerAccess, path: WarpPath, at: int, read: PointerAccess
@@ -289,6 +293,13 @@ class _ScenarioAccesses:
         if not released or not acquired:
             atomic = path.group.events[at].step
             yield LastBlockRead(store.step, atomic, read.step, released)
+
+    def _check_store(self, store: PointerAccess, read: PointerAccess) -> Iterator[LastBlockRead]:
+        """Yields a read of what nothing orders before the atomic, if each thread executes the atomic at most once."""
+        if self._is_repeated or not self._atomics or not store.is_certain:
+            return
+        if not any(self._may_precede(store.path, store.position, *atomic) for atomic in self._atomics):
+            yield LastBlockRead(store.step, self._atomic, read.step, is_released=False, is_earlier=False)
 
     def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int], orders: frozenset[str]) -> bool:
         """Returns whether a fence of one of some orders may be between two positions."""

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 Check = Callable[["GroupState"], None]
 
-#: The alignment in bytes of an mbarrier object, and of a box of a tensor in shared memory.
+#: The alignment in bytes of an mbarrier object, and the one that a declaration must guarantee for boxes of a tensor:
+#: many variables are declared for vectors, and aligned by the launch.
 _MBARRIER, _TENSOR_BOX_BYTES = 8, 16
 #: The state spaces whose addresses are checked.
 _SPACES = ("shared", "local", "global", "generic")
@@ -56,7 +57,8 @@ def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
         needed = required_alignment(operands.step, form) or 1 if isinstance(operand, Address) else 1
         if needed > 1:
             used = _lanes_of(operands, match, form.role) if collective else WARP_SIZE
-            yield _alignment_check(operands, form.role, space, operands.reader(operand), needed, used)
+            stated = (operands.step.constant_of(form.alignment) if form.alignment is not None else None) or needed
+            yield _alignment_check(operands, form.role, space, (needed, max(needed, stated)), used)
 
 
 @cached_by_match
@@ -84,15 +86,15 @@ def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
     return max(known, default=1)
 
 
-def _alignment_check(
-    operands: OperandCompiler, role: str, space: str, reader: ValueReader, needed: int, used: int
-) -> Check:
+def _alignment_check(operands: OperandCompiler, role: str, space: str, alignments: tuple[int, int], used: int) -> Check:
     """Returns a check of an alignment.
 
-    needed: the alignment in bytes. used: the number of lanes of a warp, from the first one on, whose addresses are
-    used.
+    alignments: in bytes, the one that the declaration of a variable must guarantee, and the one that an offset must
+    have in a variable that guarantees it. used: the number of lanes of a warp, from the first one on, whose addresses
+    are used.
     """
-    step = operands.step
+    step, reader = operands.step, operands.reader(operands.step.operand(role))
+    needed, stated = alignments
 
     def look(state: GroupState, value: Value, thread: int | None = None) -> None:
         if isinstance(value, SymbolicValue):
@@ -111,6 +113,12 @@ def _alignment_check(
                 first = not state.visit and state.trace.first_guess is None
                 misfit = OperandViolation(
                     step, role, held[1], "alignment", needed, held[0], surely, thread=thread, is_first=first
+                )
+                state.trace.operand_violations[(step, role)] = misfit
+            elif held is not None and held[1] % min(stated, held[0].alignment):
+                first = not state.visit and state.trace.first_guess is None
+                misfit = OperandViolation(
+                    step, role, held[1], "alignment", stated, held[0], thread=thread, is_first=first
                 )
                 state.trace.operand_violations[(step, role)] = misfit
             elif held is not None and rank >= ctas > 1:

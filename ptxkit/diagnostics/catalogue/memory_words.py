@@ -1,10 +1,20 @@
-"""Texts of the codes above PTX623: flags in global memory that do not order the data, and what only runs show."""
+"""Texts of PTX623 and of the codes above it: words in global memory that order no data, and what only runs show."""
 
 from __future__ import annotations
 
-from ptxkit.diagnostics.catalogue.ptx6xx import FLAG_UNORDERED, KERNEL_ABORTED, UNINITIALIZED_DATA
+from ptxkit.diagnostics.catalogue.ptx6xx import FLAG_UNORDERED, KERNEL_ABORTED, LAST_BLOCK_UNORDERED, UNINITIALIZED_DATA
 from ptxkit.diagnostics.message import MessageTemplate
 
+STORE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
+    LAST_BLOCK_UNORDERED,
+    (
+        "unordered read of other CTAs' stores (line {2}): nothing orders such a store before the atomic at line {1}, "
+        "on which the read depends"
+    ),
+)
+ORDER_STORE_BEFORE_ATOMIC = MessageTemplate(
+    LAST_BLOCK_UNORDERED, "let all threads store before the atomic at line {1}: add `bar.sync 0;` between the two"
+)
 POLL_IS_WEAK = MessageTemplate(
     FLAG_UNORDERED, "polls by a weak read, which orders nothing and may never observe another thread's write"
 )

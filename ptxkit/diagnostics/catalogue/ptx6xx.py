@@ -81,6 +81,13 @@ BARRIER_OF_PART_OF_WARP = MessageTemplate(
     PARTIAL_WARP_BARRIER,
     "an aligned barrier that {lanes} lanes of a warp execute, and the others do not, or less often",
 )
+COLLECTIVE_OF_PART_OF_WARP = MessageTemplate(
+    PARTIAL_WARP_BARRIER,
+    "an instruction of the whole warp that {lanes} lanes of a warp execute, and the others do not",
+)
+BRANCH_UNIFORMLY_IN_WARP = MessageTemplate(
+    PARTIAL_WARP_BARRIER, "let all lanes of the warp execute it: branch on conditions that they share"
+)
 EXECUTE_WITH_WHOLE_WARP_OR_UNALIGNED = MessageTemplate(
     PARTIAL_WARP_BARRIER, "let all lanes of the warp execute it, or use `barrier.sync`, which is not aligned"
 )
