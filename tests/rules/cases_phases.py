@@ -429,6 +429,14 @@ wait: mbarrier.try_wait.shared::cta.b64 %p3, [%r5], %rd11; //! PTX504
 @!%p3 bra wait;""",
     ),
     Case(
+        "a wait with a token that other threads received",
+        f"""{init(128)}
+@%p1 bra first; {ARRIVE} bra wait;
+first: mbarrier.arrive.shared::cta.b64 %rd11, [%r5];
+wait: mbarrier.try_wait.shared::cta.b64 %p3, [%r5], %rd11; //! PTX504
+@!%p3 bra wait;""",
+    ),
+    Case(
         "a wait with a token of one of two paths",
         f"""{init(128)}
 @%p1 bra first; mbarrier.arrive.shared::cta.b64 %rd11, [%r5]; bra wait;
