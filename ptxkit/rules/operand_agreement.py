@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.check_address_space import REMOTE
+from ptxkit.analysis.symexec.further_violations import violations_in_further_ctas
 from ptxkit.analysis.symexec.trace import OperandViolation, ThreadTrace, WrongAddressKind
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.diagnostics.catalogue import ptx2xx
@@ -74,6 +75,23 @@ def observe_operand_violations(
             yield Observation((found.step, None), number, True, finding(found))
         else:
             yield OpenObligation(found.step, ptx2xx.INVALID_IN_SOME_EXECUTION())
+
+
+def observe_further_ctas(
+    kernel: KernelFacts,
+    known: Iterable[Observation | OpenObligation],
+    is_certain: Callable[[OperandViolation], bool],
+    finding: Callable[[OperandViolation], Finding],
+) -> Iterator[Observation]:
+    """Yields an observation for each operand that is invalid in a CTA of a cluster that no scenario is about.
+
+    known: the observations of the others; their instructions are left out. is_certain: whether every launch has it.
+    """
+    seen = {item.step if isinstance(item, OpenObligation) else item.key[0] for item in known}
+    for misfit in violations_in_further_ctas(kernel.explorer):
+        if misfit.step not in seen and is_certain(misfit):
+            seen.add(misfit.step)
+            yield Observation((misfit.step, None), 0, True, finding(misfit))
 
 
 def _agreed_violations(

@@ -36,7 +36,7 @@ from ptxkit.rules.address_proofs import prove_number
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.rules.obligation_sites import sites_of_numbers
-from ptxkit.rules.operand_agreement import observe_operand_violations
+from ptxkit.rules.operand_agreement import observe_further_ctas, observe_operand_violations
 
 #: The kinds of violations by a number.
 KINDS = ("multiple", "range", "rule", "rank", "mask")
@@ -52,7 +52,14 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         decided = grounds.is_launch_independent(misfit)
         return _is_constant(proofs, misfit) if decided is False else decided
 
-    yield from observe_operand_violations(kernel, is_reported, _finding)
+    def is_certain(misfit: OperandViolation) -> bool:
+        certainty, step = kernel.explorer.input_independence, misfit.step
+        is_known = bool(is_reported(misfit)) and certainty.program.contains(step)
+        is_fixed = is_known and certainty.has_fixed_value(step, step.operand(misfit.role))
+        return is_fixed and not certainty.may_argument_select_threads(step, of_cta=True)
+
+    known = list(observe_operand_violations(kernel, is_reported, _finding))
+    yield from (*known, *observe_further_ctas(kernel, known, is_certain, _finding))
 
 
 def _is_constant(proofs: FunctionProofs, misfit: OperandViolation) -> bool:

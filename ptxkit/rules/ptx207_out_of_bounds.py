@@ -36,7 +36,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.check_bounds import accessed_ranges
-from ptxkit.analysis.symexec.further_violations import violations_at_smallest_sizes, violations_in_further_ctas
+from ptxkit.analysis.symexec.further_violations import violations_at_smallest_sizes
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
@@ -52,7 +52,7 @@ from ptxkit.rules.obligation_sites import (
     sites_at_loaded_addresses,
     sites_of,
 )
-from ptxkit.rules.operand_agreement import observe_operand_violations
+from ptxkit.rules.operand_agreement import observe_further_ctas, observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.value_ops import to_signed
@@ -91,9 +91,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         return found if is_always_executed(misfit) else replace(found, severity=Severity.WARNING)
 
     known = list(observe_operand_violations(kernel, is_reported, finding))
-    for misfit in violations_in_further_ctas(kernel.explorer):
-        if misfit.step not in map(_step_of, known) and is_reported(misfit) and is_always_executed(misfit):
-            known.append(Observation((misfit.step, None), 0, True, finding(misfit)))
+    known.extend(observe_further_ctas(kernel, known, lambda x: bool(is_reported(x)) and is_always_executed(x), finding))
     yield from known
     steps = map(_step_of, observe_operand_violations(kernel, depends_on_block, finding))
     for step in dict.fromkeys(steps).keys() - set(map(_step_of, known)):

@@ -115,6 +115,15 @@ barrier.cluster.arrive; barrier.cluster.wait;""",
         bounds=".reqntid 128, 1, 1\n.reqnctapercluster 4, 1, 1",
     ),
     Case(
+        "the last CTA of a cluster has no next one",
+        """barrier.cluster.arrive; barrier.cluster.wait;
+mov.u32 %r10, %cluster_ctarank; add.u32 %r10, %r10, 1;
+mapa.shared::cluster.u32 %r11, %r5, %r10;
+@%p1 st.shared::cluster.u64 [%r11], %rd1; //! PTX206
+barrier.cluster.arrive; barrier.cluster.wait;""",
+        bounds=".reqntid 128, 1, 1\n.reqnctapercluster 4, 1, 1",
+    ),
+    Case(
         "each CTA of a cluster sends to its own word of another one",
         """barrier.cluster.arrive; barrier.cluster.wait;
 mov.u32 %r10, %cluster_ctarank; mapa.shared::cluster.u32 %r11, %r5, 0; mad.lo.u32 %r11, %r10, 8, %r11;

@@ -29,7 +29,11 @@ def violations_at_smallest_sizes(explorer: Explorer) -> list[OperandViolation]:
 
 
 def violations_in_further_ctas(explorer: Explorer) -> Iterator[OperandViolation]:
-    """Yields the invalid operands of the CTAs of a cluster that rules do not inspect, in the first scenario."""
+    """Yields the invalid operands of the CTAs of a cluster that rules do not inspect, in the first scenario.
+
+    Threads that have guessed are left out.
+    """
     for exploration in explorer.explorations[:1]:
         for cta in exploration.cluster[MAX_ANALYZED_CTAS:]:
-            yield from (misfit for group in cta.groups for misfit in group.operand_violations.values())
+            for group in cta.groups:
+                yield from group.operand_violations.values() if group.first_guess is None else ()
