@@ -117,8 +117,10 @@ def _indexed_by_data(program: Program) -> Iterator[Step]:
 def _is_by_thread_only(certainty: InputIndependence, misfit: OperandViolation) -> bool:
     """Returns whether arguments only lead all threads to an access, in the first iteration of its loops."""
     step = misfit.step
-    is_fixed = misfit.is_certain and certainty.has_fixed_value(step, step.operand(misfit.role))
-    return is_fixed and not certainty.may_argument_select_threads(step, of_cta=True)
+    operand = step.operand(misfit.role)
+    is_fixed = misfit.is_certain and certainty.has_fixed_value(step, operand)
+    is_decided_elsewhere = any(leaf.kind == "unknown" for leaf in certainty.dependence_sources(step, operand))
+    return is_fixed and not is_decided_elsewhere and not certainty.may_argument_select_threads(step, of_cta=True)
 
 
 def _step_of(observed: Observation | OpenObligation) -> Step:

@@ -136,6 +136,16 @@ barrier.cluster.arrive; barrier.cluster.wait;""",
         "setp.gt.u32 %p3, %r6, 0; @!%p3 bra end;\nst.shared.u32 [tile+-4], %r1; //? PTX207\nend:",
     ),
     Case(
+        "an unknown function decides how often a loop is repeated, and from where",
+        """mov.u32 %r12, %r1; { .param .b32 v; .param .b32 w; types: .callprototype (.param .b32 _) _ (.param .b32 _);
+st.param.b32 [v], %r6; call (w), %rd1, (v), types; ld.param.b32 %r10, [w]; }
+setp.gt.u32 %p3, %r10, 0; @%p3 bra rest; add.u32 %r12, %r12, 128;
+rest: shl.b32 %r11, %r12, 2; add.u32 %r11, %r11, %r2;
+more: st.shared.u32 [%r11+8192], %r1; add.u32 %r11, %r11, 512; add.u32 %r10, %r10, 128;
+setp.lt.u32 %p3, %r10, 384; @%p3 bra more;""",
+        undecided=("PTX207", "PTX300"),
+    ),
+    Case(
         "an unrolled loop reaches the access only with larger arguments",
         """setp.lt.u32 %p3, %r6, 4; @%p3 bra end; st.shared.u32 [tile+8184], %r1; st.shared.u32 [tile+8192], %r1;
 end:""",
