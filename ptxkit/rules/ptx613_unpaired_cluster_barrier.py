@@ -26,10 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.abstract_interpretation.cluster_arrivals import surely_unpaired_steps
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.execution_proofs import prove_cluster_pair
 from ptxkit.rules.model import Finding, Observation, Rule
@@ -38,11 +41,14 @@ from ptxkit.rules.obligation_sites import is_a, sites_of
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks each arrival and each wait at the cluster's barrier."""
+    certain = set[Step]()
     for number, facts in enumerate(kernel.scenarios):
-        if facts.has_unknown_call:
-            continue
-        for thread in facts.threads.values():
-            yield from _check_thread(number, thread)
+        for thread in facts.threads.values() if not facts.has_unknown_call else ():
+            for each in _check_thread(number, thread):
+                certain |= {each.key[0]} if each.exact else set()
+                yield each
+    for step in kernel.program.analysis(surely_unpaired_steps) - certain if kernel.scenarios else ():
+        yield Observation((step, None), 0, exact=True, finding=_on_all_paths(step))
 
 
 def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
@@ -60,6 +66,14 @@ def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
             arrived = None
         # Two guesses prove nothing, because their conditions may be the same.
         yield Observation((step, None), number, thread.trace.is_certain(position), finding)
+
+
+def _on_all_paths(step: Step) -> Finding:
+    """Returns the finding about a step that no execution certainly reaches, and that each path to it violates."""
+    waits = any(isinstance(effect, Barrier) and effect.action == "wait" for effect in step.effects)
+    found = _without_arrival(step) if waits else _repeated_arrival(step, step)
+    message = found.message if waits else ptx6xx.ARRIVES_AGAIN_ON_ALL_PATHS()
+    return replace(found, severity=Severity.WARNING, message=message)
 
 
 def _repeated_arrival(step: Step, before: Step) -> Finding:

@@ -363,6 +363,14 @@ HALVES = (
     ),
     case("a thread that waits for itself", "barrier.cluster.wait.acquire; //! PTX613\nbarrier.cluster.arrive.release;"),
     case(
+        "each path to an arrival that no execution reaches has another one",
+        """barrier.cluster.arrive.release;
+ld.global.u32 %r20, [%rd1]; setp.ne.u32 %p3, %r20, 7; @%p3 bra end;
+ld.global.u32 %r21, [%rd1+4]; setp.ne.u32 %p4, %r21, 9; @%p4 bra end;
+barrier.cluster.arrive.release; //? PTX613
+end: barrier.cluster.wait.acquire;""",
+    ),
+    case(
         "halves that alternate in a loop",
         f"mov.u32 %r20, 0; next: {MEET} add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 3; @%p3 bra next;",
     ),

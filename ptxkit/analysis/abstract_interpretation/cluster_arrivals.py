@@ -5,7 +5,7 @@ Source: PTX ISA, "barrier.cluster".
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Mapping
 
 from ptxkit.analysis.abstract_interpretation.path_cases import path_cases
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
@@ -40,20 +40,34 @@ def is_of_cluster(effect: Effect) -> bool:
 
 def unpaired_steps(program: Program) -> frozenset[Step] | None:
     """Returns the arrivals that may follow another one, and the waits that may follow none; None if unknown."""
+    found = program.analysis(_states_before)
+    if found is None:
+        return None
+    return frozenset(step for step, before in found.items() if not before <= _states_of_pair(step))
+
+
+def surely_unpaired_steps(program: Program) -> frozenset[Step]:
+    """Returns the arrivals that follow another one on each path to them, and the waits that follow none."""
+    found = program.analysis(_states_before) or {}
+    return frozenset(step for step, before in found.items() if before and before.isdisjoint(_states_of_pair(step)))
+
+
+def _states_before(program: Program) -> Mapping[Step, frozenset[bool]] | None:
     if not is_sole_function(program):
         return None
     cfg, domain = program.analysis(ControlFlowGraph), ClusterArrivals()
     steps = [step for step in program.own_effectful_steps if domain.is_relevant(step)]
-    before: dict[Step, set[bool]] = defaultdict(set)
+    before = dict.fromkeys(steps, frozenset[bool]())
     for case in path_cases(program, cfg, steps):
         solution = ForwardSolution(case, domain)
         for block in {cfg.block_of(step) for step in steps}:
             for step, state in solution.states_before(block):
                 if case.executes(step) is not False:
                     before[step] |= state
-    return frozenset(step for step in steps if not _is_paired(step, before[step]))
+    return before
 
 
-def _is_paired(step: Step, before: set[bool]) -> bool:
+def _states_of_pair(step: Step) -> frozenset[bool]:
+    """Returns the state before which a step is one of a pair."""
     actions = [effect.action for effect in step.effects if isinstance(effect, Barrier) and is_of_cluster(effect)]
-    return len(actions) == 1 and before <= {actions[0] == "wait"}
+    return frozenset([actions[0] == "wait"]) if len(actions) == 1 else frozenset()

@@ -282,6 +282,10 @@ ARRIVES_AGAIN_ITSELF = MessageTemplate(
     UNPAIRED_CLUSTER_BARRIER,
     "arrives at the cluster's barrier again, without having waited since its own last execution",
 )
+ARRIVES_AGAIN_ON_ALL_PATHS = MessageTemplate(
+    UNPAIRED_CLUSTER_BARRIER,
+    "arrives at the cluster's barrier again: each path to it has an arrival without a wait after",
+)
 HAS_ARRIVED_HERE = MessageTemplate(UNPAIRED_CLUSTER_BARRIER, "has arrived here")
 ADD_CLUSTER_WAIT = MessageTemplate(
     UNPAIRED_CLUSTER_BARRIER, "add `barrier.cluster.wait.acquire.aligned;` before line {0}"
