@@ -33,17 +33,21 @@ class ClusterThreads:
         """Yields the ranks of the CTAs that have some of the threads in a bit mask."""
         return (rank for rank in range(self.ctas) if threads & self.mask(rank))
 
-    def window(self, thread: int) -> SharedWindow:
-        """Returns the shared memory as a thread sees it."""
-        return self._windows[thread // self.of_cta]
+    def numbers(self, rank: int) -> tuple[int, int]:
+        """Returns the number of the first thread of a CTA, and that of the thread after its last one."""
+        return rank * self.of_cta, (rank + 1) * self.of_cta
 
-    def place(self, thread: int, offset: int, target: int | None = None) -> int:
-        """Returns where the shared memory is that a thread accesses.
+    def window(self, rank: int) -> SharedWindow:
+        """Returns the shared memory as the threads of a CTA see it."""
+        return self._windows[rank]
+
+    def place(self, own: int, offset: int, target: int | None = None) -> int:
+        """Returns where the shared memory is that a thread of the CTA with a rank accesses.
 
         offset: of the address, in the window of the cluster. target: the rank of the CTA whose shared memory a
         multicast accesses at the same offset; None for that which the address denotes.
         """
-        rank = self.window(thread).rank_of(offset) if target is None else target
+        rank = self.window(own).rank_of(offset) if target is None else target
         return rank << CTA_BITS | offset & bit_mask(CTA_BITS)
 
     def places(self, offsets: Numbers, target: int | None = None) -> Numbers:
@@ -51,7 +55,7 @@ class ClusterThreads:
         if self.ctas == 1:
             return offsets
         held = (offsets,) * self.count if isinstance(offsets, int) else offsets
-        return tuple(self.place(thread, offset, target) for thread, offset in enumerate(held))
+        return tuple(self.place(thread // self.of_cta, offset, target) for thread, offset in enumerate(held))
 
     def shift(self, ranges: Sequence[tuple[int, int]], rank: int) -> list[tuple[int, int]]:
         """Returns ranges of offsets in the shared memory of one CTA as those of the CTA with a rank."""

@@ -107,7 +107,9 @@ class ThreadOperands(CtaOperands):
             return None
         columns = [each if isinstance(each, tuple) else (each,) * self._threads.count for each in arguments]
         given = enumerate(zip(*columns, strict=True))
-        return per_thread([compute(self._threads.window(thread), *own) for thread, own in given])
+        return per_thread(
+            [compute(self._threads.window(thread // self._threads.of_cta), *own) for thread, own in given]
+        )
 
     def load(self, step: Step, call: CallExpr, place: int, read: Reader[CtaValue]) -> CtaValue:
         """Returns an argument, or data of the host at an address that all threads have; None for anything else."""

@@ -323,7 +323,7 @@ class ThreadValues:
         found: dict[int | None, int] = defaultdict(int)
         for thread in range(cluster.count):
             if threads >> thread & 1:
-                own = cluster.window(thread).rank
+                own = thread // cluster.of_cta
                 chosen = held[thread] if isinstance(held, tuple) else held
                 for rank in range(cluster.ctas):
                     is_named = rank // 2 == own // 2 if pair else not isinstance(chosen, int) or chosen >> rank & 1

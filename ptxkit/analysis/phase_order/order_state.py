@@ -6,6 +6,7 @@ Source: PTX ISA, "Causality order", "Contents of the mbarrier object", "Phase of
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cache
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
@@ -279,12 +280,16 @@ class ScheduleState:
     def forget_settled(self) -> None:
         """Removes the events that are ordered before whatever any group does next."""
         live = [group for group, at in enumerate(self.at) if at is not None]
-        settled: list[Event] = []
-        for event, order in list(self.events.items()):
-            is_settled = order.pending is None and all(order.levels[group] == ALL for group in live)
-            if is_settled and (not _needs_fence(event) or all(order.fenced[group] == ALL for group in live)):
-                settled.append(event)
-        self.forget(settled)
+        everywhere = (ALL,) * len(self.at)
+
+        def is_everywhere(levels: tuple[int, ...]) -> bool:
+            return levels == everywhere or all(levels[group] == ALL for group in live)
+
+        def is_settled(event: Event, order: EventOrder) -> bool:
+            is_known = order.pending is None and is_everywhere(order.levels)
+            return is_known and (not _needs_fence(event) or is_everywhere(order.fenced))
+
+        self.forget([event for event, order in self.events.items() if is_settled(event, order)])
 
     def forget(self, events: Iterable[Event]) -> None:
         """Removes events."""
@@ -352,6 +357,7 @@ def _with_age(known: Known, last: Event, before: Event) -> Known:
     return Known(known.events - {last} | {before}, known.fenced)
 
 
+@cache
 def warps_of(threads: int) -> int:
     """Returns the warps of some threads, as a bit mask."""
     found, warp = 0, 0

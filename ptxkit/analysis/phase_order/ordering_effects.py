@@ -194,8 +194,22 @@ class OrderingEffects:
         if number and not remaining and not barrier.expects:
             self.complete(state, key)
 
-    def wait(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait) -> bool:
-        """Waits for a phase; returns whether it is complete."""
+    def is_complete(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait
+    ) -> bool:
+        """Returns whether the phase is complete for which a group waits."""
+        barrier, parity = self._awaited_phase(state, group, at, step, effect)
+        return barrier.parity != parity
+
+    def wait(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait) -> None:
+        """Lets a group learn what a phase publishes that is complete."""
+        barrier, _ = self._awaited_phase(state, group, at, step, effect)
+        state.observe(group, barrier.completed, effect.order)
+
+    def _awaited_phase(
+        self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.MbarrierWait
+    ) -> tuple[PhaseState, int]:
+        """Returns the mbarrier for which a group waits, and the parity of the awaited phase."""
         places = self.mbarriers(at, step, effect, self.groups[group])
         if len(places) > 1:
             raise DividedGroupError(places.values())
@@ -206,12 +220,9 @@ class OrderingEffects:
             parity = self._uniform(self._values.operand(step, step.operand(effect.phase), at.values), group)
         if not isinstance(parity, int):
             raise UnknownOrderError("the phase of a wait is unknown")
-        if barrier.parity == parity & 1:
-            return False
-        if not state.knows_last_phase(key, group, age=1):
+        if barrier.parity != parity & 1 and not state.knows_last_phase(key, group, age=1):
             raise UnknownOrderError("a wait may be for an earlier phase")
-        state.observe(group, barrier.completed, effect.order)
-        return True
+        return barrier, parity & 1
 
     def meet(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Barrier) -> bool:
         """Arrives at a barrier, or waits there; returns whether the group may continue."""
@@ -381,13 +392,18 @@ class OrderingEffects:
         for rank, threads in self._targets(at, step, effect, mask).items():
             if target is not None and rank != target:
                 continue
-            for thread in range(self._values.threads):
-                if threads >> thread & 1:
-                    key = self._mbarrier(thread, value, rank, is_paired=getattr(effect, "paired", False))
-                    found[key] |= 1 << thread
-                    if self._cluster.ctas == 1 and not isinstance(value, tuple):
-                        found[key] = threads
-                        break
+            parts: dict[tuple[object, int], int] = defaultdict(int)
+            for own in self._cluster.ranks_of(threads):
+                mask = threads & self._cluster.mask(own)
+                if not isinstance(value, tuple):
+                    parts[value, own] = mask
+                    continue
+                for thread in range(*self._cluster.numbers(own)):
+                    if mask >> thread & 1:
+                        parts[value[thread], own] |= 1 << thread
+            for (address, own), mask in parts.items():
+                key = self._mbarrier(own, address, rank, is_paired=getattr(effect, "paired", False))
+                found[key] |= mask
         self.uses[step].update(found)
         return found
 
@@ -396,16 +412,15 @@ class OrderingEffects:
         signals = [each for each in access.step.effects if isinstance(each, fx.MbarrierComplete)]
         return {key for each in signals for key in self.mbarriers(at, access.step, each, mask, access.target)}
 
-    def _mbarrier(self, thread: int, value: CtaValue, target: int | None, *, is_paired: bool) -> object:
-        address = value[thread] if isinstance(value, tuple) else value
+    def _mbarrier(self, rank: int, address: object, target: int | None, *, is_paired: bool) -> object:
         offset = None
         if isinstance(address, int):
             offset = _WINDOW.shared_offset("generic" if address > 1 << 32 else "shared", address)
         if offset is None:
             raise UnknownOrderError("the address of an mbarrier is unknown")
         if is_paired and target is not None:
-            target = target & ~1 | self._cluster.window(thread).rank_of(offset) & 1
-        return "mbarrier", self._cluster.place(thread, offset, target)
+            target = target & ~1 | self._cluster.window(rank).rank_of(offset) & 1
+        return "mbarrier", self._cluster.place(rank, offset, target)
 
     def _targets(self, at: IntervalState, step: Step, effect: fx.MbarrierEffect, mask: int) -> dict[int | None, int]:
         role = getattr(effect, "multicast", None)

@@ -242,14 +242,17 @@ class PhaseSchedule:
     def _execute(
         self, state: ScheduleState, group: int, at: IntervalState, step: Step
     ) -> Sequence[ScheduleState] | None:
+        wait = _wait_of(at)
+        is_decided = wait is not None and WaitResult(is_complete=True) in at.choices.values()
+        if wait is not None and is_decided and not self._effects.is_complete(state, group, at, step, wait):
+            return None
         after = state.copy()
         movers = [group]
         choice: WaitResult | None = None
         for effect in step.effects:
             match effect:
-                case fx.MbarrierWait() if WaitResult(is_complete=True) in at.choices.values():
-                    if not self._effects.wait(after, group, at, step, effect):
-                        return None
+                case fx.MbarrierWait() if is_decided:
+                    self._effects.wait(after, group, at, step, effect)
                     choice = WaitResult(is_complete=True)
                 case fx.Barrier(level="warp", order="acq_rel"):
                     meeting = self._effects.meeting_in_warp(after, group, at, step, effect)
