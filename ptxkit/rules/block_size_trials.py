@@ -10,11 +10,10 @@ too: smaller and larger blocks are wrong for another reason.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.block_size_guards import (
-    distinguishes_further_threads,
+    last_distinguished_block,
     strides_over_threads,
 )
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
@@ -101,17 +100,11 @@ class BlockSizeTrials:
         if not may_be_larger or count_thread_axes(kernel.program) > 1:
             return
         blocks = [(size, 1, 1) for size in sorted(COMMON_BLOCK_SIZES) if size >= given.threads]
-        further = [after for before, after in pairwise(blocks) if self._distinguishes(kernel, before, after)]
-        if further and not strides_over_threads(kernel.program, given.threads):
-            launch = LaunchConfig(further[-1], given.cluster, is_exact=True)
+        number = _last_distinguished(kernel, blocks)
+        if number is not None and not strides_over_threads(kernel.program, given.threads):
+            launch = LaunchConfig(blocks[number], given.cluster, is_exact=True)
             trial = self._check_at_size(kernel.program.function, launch, chosen)
             judge.ask_about_size(_errors_of(trial) if trial is not None else (), kernel.scenarios)
-
-    def _distinguishes(self, kernel: KernelFacts, small: LaunchShape, large: LaunchShape) -> bool:
-        function = kernel.program.function
-        sizes = (Directive("reqntid", tuple(map(str, block))) for block in (small, large))
-        declared = (replace(function, directives=(*function.directives, size)) for size in sizes)
-        return distinguishes_further_threads(kernel.program, *declared)
 
     def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeResult]:
         """Returns the results up to the first size at which no question is a violation that is one at all sizes before.
@@ -200,7 +193,7 @@ class BlockSizeTrials:
         large = min((launch for launch, _ in larger), key=lambda each: each.threads)
         key = (kernel.program.function.name, limit.block, large.block)
         if key not in self._written_for_larger:
-            distinguishes = self._distinguishes(kernel, limit.block, large.block)
+            distinguishes = _last_distinguished(kernel, (limit.block, large.block)) is not None
             self._written_for_larger[key] = distinguishes and not strides_over_threads(kernel.program, limit.threads)
         return self._written_for_larger[key]
 
@@ -320,6 +313,14 @@ def _errors_of(trial: SizeTrial) -> dict[CodeSpan, Diagnostic]:
 
 def _open_places(builder: VerdictBuilder) -> set[CodeSpan]:
     return {(item.code, item.span) for item in builder.undecided}
+
+
+def _last_distinguished(kernel: KernelFacts, blocks: Sequence[LaunchShape]) -> int | None:
+    """Returns the number of the last block for whose further threads a kernel has branches."""
+    function = kernel.program.function
+    sizes = (Directive("reqntid", tuple(map(str, block))) for block in blocks)
+    declared = [replace(function, directives=(*function.directives, size)) for size in sizes]
+    return last_distinguished_block(kernel.program, declared)
 
 
 def _limits(block: LaunchShape, failing: Sequence[LaunchShape], code: str) -> BlockLimits:

@@ -7,6 +7,8 @@ Source: PTX ISA, "Special Registers: %tid", "%ntid", "Predicated Execution".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.dataflow.dependence import Dependence
@@ -18,14 +20,18 @@ from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Function, Integer, Name
 
 
-def distinguishes_further_threads(program: Program, small: Function, large: Function) -> bool:
-    """Returns whether a guard has one value in all threads of a small block, and may have both in a large one.
+def last_distinguished_block(program: Program, blocks: Sequence[Function]) -> int | None:
+    """Returns the number of the last block in which a guard may have both values, and one in the block before it.
 
-    small, large: the kernel with two declared sizes of its block.
+    blocks: the kernel with declared sizes of its block, in ascending order.
     """
-    first, second = (AbstractRegisters(program, declared) for declared in (small, large))
+    values = [AbstractRegisters(program, declared) for declared in blocks]
     guarded = [step for step in program.own_effectful_steps if step.instruction.guard is not None]
-    return any(_is_constant(first, step) and not _is_constant(second, step) for step in guarded)
+    for number in range(len(blocks) - 1, 0, -1):
+        small, large = values[number - 1 : number + 1]
+        if any(_is_constant(small, step) and not _is_constant(large, step) for step in guarded):
+            return number
+    return None
 
 
 def strides_over_threads(program: Program, threads: int) -> bool:

@@ -36,6 +36,7 @@ class AccessExtents:
         self._explorer = explorer
         self._rank = rank
         self._variables: dict[tuple[Step, str], tuple[tuple[int, int], ...]] = {}
+        self._compared: dict[int, tuple[TraceEvent, tuple[tuple[int, int], ...]]] = {}
 
     @cached_property
     def _ranges(self) -> TermRanges:
@@ -57,8 +58,15 @@ class AccessExtents:
         """Returns whether two accesses may use the same bytes."""
         if are_apart(first, other):
             return False
-        ranges = self.of(other)
-        return any(low < end and start < high for low, high in self.of(first) for start, end in ranges)
+        ranges = self._of_compared(other)
+        return any(low < end and start < high for low, high in self._of_compared(first) for start, end in ranges)
+
+    def _of_compared(self, event: TraceEvent) -> tuple[tuple[int, int], ...]:
+        """Returns the ranges of an access that is compared with many others."""
+        known = self._compared.get(id(event))
+        if known is None:
+            known = self._compared[id(event)] = event, self.of(event)  # the event is kept, so that its id is unique
+        return known[1]
 
     def _extent(self, event: TraceEvent, address: Value | None, size: Value | None) -> tuple[tuple[int, int], ...]:
         assert isinstance(event.effect, Access)

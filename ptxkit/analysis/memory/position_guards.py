@@ -24,6 +24,7 @@ class PositionGuards:
         self._program = program
         self._flow, self._dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)
         self._values = GuardValues(program, self._flow)
+        self._distinguishing: dict[Step, bool] = {}
 
     def of_thread(self, step: Step) -> frozenset[Hashable]:
         """Returns the conditions that distinguish threads of one CTA."""
@@ -67,8 +68,11 @@ class PositionGuards:
         return guard_registers(step), guard is not None and guard.negated != is_executed
 
     def _distinguishes_threads(self, guard: Step) -> bool:
-        if self._reads(guard, _THREAD_REGISTERS):
-            return True
+        if guard not in self._distinguishing:
+            self._distinguishing[guard] = self._reads(guard, _THREAD_REGISTERS) or self._is_elected(guard)
+        return self._distinguishing[guard]
+
+    def _is_elected(self, guard: Step) -> bool:
         registers = self._dependence.source_registers(guard_registers(guard))
         definitions = (step for name in registers for step in self._program.definitions.get(name, ()))
         return any(_elects(effect) for step in definitions for effect in step.effects)

@@ -51,7 +51,7 @@ class Relevance:
         ahead = frozenset().union(*(blocks for _, blocks in live))
         for count, known in state.counts.items():
             tested = self._branches.get(count, self._exits)
-            state.counts[count] = known.normalize([each for each, blocks in live if not tested.isdisjoint(blocks)])
+            state.counts[count] = known.normalize({each for each, blocks in live if not tested.isdisjoint(blocks)})
         for predicate in [each for each in state.assumed if ahead.isdisjoint(self._tests[each])]:
             del state.assumed[predicate]
         unused = {key for key in state.barriers if key in self._barriers and ahead.isdisjoint(self._barriers[key])}
