@@ -247,9 +247,13 @@ class IterationCount:
         """Returns the same with numbers that repeat: only the differences of the groups that may decide again count."""
         first = min((self.at[group][0] for group in relevant), default=len(self.runs))
         base = min((self.at[group][1] for group in relevant if self.at[group][0] == first), default=0)
+
+        def relative(number: int, run: int) -> int:
+            return max(number - base * (not run), -MAX_LOOP_SHIFT)  # below this limit, all decisions are the same
+
         runs = [
-            (max(least - base * (not number), -MAX_LOOP_SHIFT), None if most is None else most - base * (not number))
-            for number, (least, most) in enumerate(self.runs[first:])
+            (relative(least, run), None if most is None else relative(most, run))
+            for run, (least, most) in enumerate(self.runs[first:])
         ]
         at = tuple(
             (run - first, iteration - (base if run == first else 0)) if group in relevant else (0, 0)
