@@ -113,6 +113,9 @@ def prove_alignment(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeed
         return _needs_of_terms(proofs, site, needed)
     if remaining:
         return remaining
+    stated = (step.constant_of(form.alignment) if form.alignment is not None else None) or needed
+    if any(remainder % min(power, max(stated, needed)) for power, remainder in (each.congruence for each in value)):
+        return None  # a box of a tensor, in a variable that is aligned for it
     words = obligation_words.ALIGNED(required=needed, bases=_describe(value))
     return Evidence("aligned", words, proofs.values.sources_of(step, step.operand(site.subject)))
 
