@@ -9,9 +9,9 @@ from __future__ import annotations
 INITIAL_INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
 """The initial numbers, used in turn, so that loops execute 0, 1, 2 and more iterations."""
 
-MIXED_INTEGERS = ((64, 16), (16, 64), (256, 32), (32, 256))
-"""Pairs of numbers that are passed alternately, where equal numbers do not lead to an instruction: a size is often a
-multiple of another one."""
+MIXED_INTEGERS = ((16, 4, 64), (4, 16, 64), (64, 16, 256), (16, 64, 256))
+"""Numbers that are passed in turn, where equal numbers do not lead to an instruction: a size is often a multiple of
+another one, or the product of two."""
 
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
 """The replacements of unsuitable numbers."""
@@ -52,8 +52,8 @@ class MixedIntegers(IntegerGuesses):
 
     def integer(self, number: int, position: int = 0) -> int:
         """Returns the number that is passed in a run for the integer at a position among the parameters."""
-        pair = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
-        return pair[position % len(pair)]
+        mixed = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
+        return mixed[position % len(mixed)]
 
     def number_of_run(self, number: int) -> int:
         """Returns the number that is passed for the first integer in a run, if there is one."""

@@ -21,7 +21,7 @@ def conditions_of_questions(static: Verdict, kernel: str) -> Iterable[Requiremen
 
 
 def lines_of_flag_questions(static: Verdict, source: SourceFile) -> Iterator[int]:
-    """Yields the lines of the accesses that a flag in global memory may not order."""
+    """Yields the lines of the accesses that a flag, or a counter, in global memory may not order."""
     for item in static.undecided:
-        if item.code == ptx6xx.FLAG_UNORDERED:
+        if item.code in (ptx6xx.FLAG_UNORDERED, ptx6xx.LAST_BLOCK_UNORDERED):
             yield from (source.position(span.start)[0] for span in (item.span, *(each.span for each in item.others)))

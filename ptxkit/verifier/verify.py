@@ -259,6 +259,7 @@ class _Session:
         self._assumption_texts: dict[str, None] = {}
         self._completed_runs = self._runs = self._steps = 0
         self._reached_offsets: set[int] = set()
+        self._significant_offsets: set[int] = set()
         self._checked_registers: set[str] = set()
         self._first: RunResult | None = None
         self.is_crowded = False
@@ -301,8 +302,8 @@ class _Session:
         return len(self._wrong_arguments) == unfit
 
     def misses(self, asked: frozenset[int]) -> bool:
-        """Returns whether no run has led to one of some instructions, by their offsets."""
-        return not asked <= self._reached_offsets
+        """Returns whether no run with numbers above 1 has led to one of some instructions, by their offsets."""
+        return not asked <= self._significant_offsets
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
         """Checks whether results depend on uninitialized memory."""
@@ -419,6 +420,7 @@ class _Session:
             return []  # everything else may result from the arguments
         self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
         self._reached_offsets |= outcome.reached_offsets
+        self._significant_offsets |= outcome.reached_offsets if not trial.is_degenerate else frozenset()
         self._agreement.note_run(trial.integer, outcome.reached_offsets)
         new = []
         for finding in outcome.findings:
