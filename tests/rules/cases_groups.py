@@ -359,6 +359,17 @@ def _two_bulk_copies(name: str, between: str, thread: str, *, wrong: bool) -> Ca
     return Case(name, "\n".join((_TWO_MBARRIERS, _FIRST, between, second, _BOTH_DONE)))
 
 
+def _signal_by_two_threads(wait: str) -> str:
+    """Thread 32 signals thread 64, which signals thread 0. wait: what thread 32 waits for before."""
+    return f"""@%p1 mbarrier.init.shared::cta.b64 [%r5+16], 1;
+@%p1 mbarrier.init.shared::cta.b64 [%r5+24], 1; bar.sync 0;
+setp.eq.u32 %p4, %r1, 64; @%p2 bra first; @%p4 bra second; @%p1 bra third; bra join;
+first: {wait} mbarrier.arrive.shared::cta.b64 _, [%r5+16]; bra join;
+second: {_POLL.format("ready", "%r5+16")} mbarrier.arrive.shared::cta.b64 _, [%r5+24]; bra join;
+third: {_POLL.format("freed", "%r5+24")}
+join:"""
+
+
 def _copy_of_each_warp(name: str, stride: int, mark: str = "") -> Case:
     """The first thread of each warp fills 512 bytes on its own mbarrier. stride: the distance of the destinations."""
     return Case(
@@ -386,6 +397,18 @@ OVERLAPPING = (
         f"@!%p1 bra join; {_POLL.format('zero', '%r5')} join: bar.sync 0;",
         "%p2",
         wrong=False,
+    ),
+    _two_bulk_copies(
+        "a bulk copy after a signal by two threads, of which the first one has waited",
+        _signal_by_two_threads(_POLL.format("zero", "%r5")),
+        "%p1",
+        wrong=False,
+    ),
+    _two_bulk_copies(
+        "a bulk copy after a signal by two threads, of which none has waited",
+        _signal_by_two_threads(""),
+        "%p1",
+        wrong=True,
     ),
     Case(
         "the same place, half of it again in the same group",

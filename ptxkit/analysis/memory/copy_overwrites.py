@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
+from ptxkit.analysis.context.barrier_placement import path_point_of
+from ptxkit.analysis.context.happens_before import key_of_mbarrier
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
@@ -130,9 +132,21 @@ def _collision(facts: ScenarioFacts, first: _IssuedCopy, second: _IssuedCopy) ->
     statuses = {copy_status_at(facts, *one, two[0], two[1].position) for one, two in known or orders}
     if CopyStatus.COMPLETE in statuses:
         yield CopyOverwrite(copy, other.event, True, True)
-    elif statuses == {CopyStatus.PENDING} and not _may_be_ordered_by_other_cta(facts, first, second):
+    elif (
+        statuses == {CopyStatus.PENDING}
+        and not _may_be_ordered_by_other_cta(facts, first, second)
+        and not any(_may_know_completion(facts, one[1], *two) for one, two in known or orders)
+    ):
         is_certain = facts.is_certain_pair(issuer, copy.position, writer, other.position)
         yield CopyOverwrite(copy, other.event, False, is_certain)
+
+
+def _may_know_completion(facts: ScenarioFacts, copy: AsyncCopy, writer: ThreadView, later: AsyncCopy) -> bool:
+    """Returns whether a thread may know by others, when it starts a copy, that an earlier one is complete."""
+    if not isinstance(copy.barrier, int):
+        return False
+    point, phases = path_point_of(facts, writer, later.position), {key_of_mbarrier(copy.barrier): copy.phase or 0}
+    return facts.happens_before.may_observe(phases, point.path, point.position)
 
 
 def _may_be_ordered_by_other_cta(facts: ScenarioFacts, first: _IssuedCopy, second: _IssuedCopy) -> bool:
