@@ -358,8 +358,8 @@ def may_acquire_from_truncated(facts: ScenarioFacts, use: TmemUse) -> bool:
 def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudget) -> list[TmemUse]:
     """Returns operations on the columns of a use: the last ones of its own thread, and the first ones of other threads.
 
-    Of the multiplications of other threads, the last ones count, too: often only the wait for them shows that they
-    are complete. The result is empty where the budget is exceeded.
+    Of the multiplications of other threads, the last ones count, too, if the thread is followed to its exit: often only
+    the wait for them shows that they are complete. The result is empty where the budget is exceeded.
     """
     budget.pair_checks -= len(issued)
     if budget.is_exhausted:
@@ -369,7 +369,7 @@ def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudge
         own = write.thread is use.thread
         if (own and write.position >= use.position) or not share_columns(write, use):
             continue
-        if own or write.is_committed_write:
+        if own or (write.is_committed_write and write.thread.trace.end_reason == "exit"):
             found[write.thread.tid, write.event.step, True] = write
         if not own:
             found.setdefault((write.thread.tid, write.event.step, False), write)
