@@ -37,6 +37,7 @@ class AccessComparison:
     def clear(self) -> None:
         """Forgets all comparisons, since the threads are divided into other groups."""
         self._compared.clear()
+        self._of_segment.clear()  # whose accesses are compared with each other where it is not known
         self.pairs.clear()
         self.unfenced.clear()
 

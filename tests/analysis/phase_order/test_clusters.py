@@ -92,3 +92,23 @@ ret;
 )
 def test_the_rank_of_a_cta_decides_whose_memory_a_thread_accesses(rank: str, store: str, proven: bool) -> None:
     assert is_proven(NAMED.replace("<<RANK>>", rank).replace("<<STORE>>", store)) is proven
+
+
+#: The threads of one CTA store and load without a barrier; those of the other CTA do not execute the same steps.
+RACE_IN_ONE_CTA = """
+<<HEAD>>
+.reg .pred %p<5>; .reg .b32 %r<20>; .shared .align 16 .b8 tile[512]; .shared .align 8 .b64 bar;
+mov.u32 %r1, %tid.x; mov.u32 %r2, %cluster_ctarank; shl.b32 %r3, %r1, 2; mov.u32 %r4, tile; add.u32 %r5, %r4, %r3;
+xor.b32 %r6, %r5, 128; setp.eq.u32 %p1, %r2, 0; @!%p1 bra other;
+st.shared.u32 [%r5], %r1; <<SYNC>> ld.shared.u32 %r7, [%r6]; bra done;
+other: setp.eq.u32 %p2, %r1, 0; mov.u32 %r8, bar; @%p2 mbarrier.init.shared::cta.b64 [%r8], 1;
+done: barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("sync", "proven"), [("bar.sync 0;", True), ("", False)])
+def test_a_race_in_one_cta_is_found_where_the_threads_of_another_one_are_divided(sync: str, proven: bool) -> None:
+    head = NAMED[: NAMED.index("{") + 1]
+    assert is_proven(RACE_IN_ONE_CTA.replace("<<HEAD>>", head).replace("<<SYNC>>", sync)) is proven
