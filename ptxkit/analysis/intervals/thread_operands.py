@@ -44,7 +44,6 @@ class ThreadOperands(CtaOperands):
         super().__init__(launch, tids, ("%ntid",) if launch.is_exact else ())
         self._elected, self._threads, self._launch = elected, threads, launch
         self._inputs = program.analysis(input_loads)
-        self._of_rank = [SpecialRegisters(launch, rank, (0,)) for rank in range(threads.ctas)]
 
     def special(self, name: str) -> CtaValue:
         if self._threads.ctas > 1 and name.startswith(_OF_RANK):
@@ -54,8 +53,9 @@ class ThreadOperands(CtaOperands):
 
     def _special_of_ranks(self, name: str) -> CtaValue:
         """Returns a register that differs between the CTAs; the number of a CTA relative to the first one's."""
-        numbers = [each.get(name) for each in self._of_rank for _ in range(self._threads.of_cta)]
-        value = per_thread([each if isinstance(each, int) else None for each in numbers])
+        of_ranks = [SpecialRegisters(self._launch, rank, (0,)).get(name) for rank in range(self._threads.ctas)]
+        known = [each if isinstance(each, int) else None for each in of_ranks]
+        value = per_thread([each for each in known for _ in range(self._threads.of_cta)])
         if not name.startswith("%ctaid") or not isinstance(value, int | tuple):
             return value
         extent = dict(zip("xyz", self._launch.cluster, strict=True)).get(name[-1], 1)
@@ -85,10 +85,10 @@ class ThreadOperands(CtaOperands):
                 return _convert_address(name, str(space), self.expression(step, source, read))
             case CallExpr(function="map_rank", arguments=(ConstantExpr(value=space), source, rank)):
                 mapped = self.expression(step, source, read), self.expression(step, rank, read)
-                return self._for_each_thread(lambda window, *given: _map_to_rank(window, str(space), *given), mapped)
+                return self._for_each_thread(lambda window, *given: window.map_address(str(space), *given), mapped)
             case CallExpr(function="rank_of", arguments=(ConstantExpr(value=space), source)):
                 held = (self.expression(step, source, read),)
-                return self._for_each_thread(lambda window, address: _rank_of(window, str(space), address), held)
+                return self._for_each_thread(lambda window, address: window.rank_of_address(str(space), address), held)
         return super().call(step, call, read)
 
     def apply(self, name: str, arguments: Sequence[object]) -> CtaValue:
@@ -150,19 +150,6 @@ _VOTES: dict[str, Callable[[Sequence[int]], bool]] = {
     "all": all,
     "uni": lambda own: len(set(own)) == 1,
 }
-
-
-def _map_to_rank(window: SharedWindow, space: str, address: int, rank: int) -> int | None:
-    offset = window.shared_offset(space, address)
-    if offset is None:
-        return None
-    there = window.map_to_rank(offset, rank)
-    return there if space.startswith("shared") else window.to_generic("shared", there)
-
-
-def _rank_of(window: SharedWindow, space: str, address: int) -> int | None:
-    offset = window.shared_offset(space, address)
-    return None if offset is None else window.rank_of(offset)
 
 
 def _convert_address(name: str, space: str, value: CtaValue) -> CtaValue:

@@ -74,6 +74,19 @@ class SharedWindow:
         local = address & ~(0xFF << CTA_BITS)
         return local if rank == self.rank else local | (rank + 1) << CTA_BITS
 
+    def map_address(self, space: str, address: int, rank: int) -> int | None:
+        """Returns an address of `space` mapped to CTA `rank`, as `mapa` does; None if it is elsewhere."""
+        offset = self.shared_offset(space, address)
+        if offset is None:
+            return None
+        there = self.map_to_rank(offset, rank)
+        return there if space.startswith("shared") else self.to_generic("shared", there)
+
+    def rank_of_address(self, space: str, address: int) -> int | None:
+        """Returns the rank of the CTA that an address of `space` denotes; None if it is elsewhere."""
+        offset = self.shared_offset(space, address)
+        return None if offset is None else self.rank_of(offset)
+
     def map_to_even_cta(self, address: int, kept: int) -> int:
         """Returns the bits `kept` of an address.
 

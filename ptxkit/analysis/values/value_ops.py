@@ -222,15 +222,12 @@ class SymbolicOps:
         return self._terms.intern(("address", space, a)).with_space(elsewhere)
 
     def op_map_rank(self, space: str, a: Value, rank: Value) -> Value:
-        offset = self._window.shared_offset(space, a) if isinstance(a, int) else None
-        if offset is None or not isinstance(rank, int):
-            return self.make_uninterpreted("map_rank", space, a, rank)
-        there = self._window.map_to_rank(offset, rank)
-        return there if space.startswith("shared") else self._window.to_generic("shared", there)
+        there = self._window.map_address(space, a, rank) if isinstance(a, int) and isinstance(rank, int) else None
+        return self.make_uninterpreted("map_rank", space, a, rank) if there is None else there
 
     def op_rank_of(self, space: str, a: Value) -> Value:
-        offset = self._window.shared_offset(space, a) if isinstance(a, int) else None
-        return self.make_uninterpreted("rank_of", space, a) if offset is None else self._window.rank_of(offset)
+        rank = self._window.rank_of_address(space, a) if isinstance(a, int) else None
+        return self.make_uninterpreted("rank_of", space, a) if rank is None else rank
 
 
 def _integer_operation(name: str) -> Operation:
