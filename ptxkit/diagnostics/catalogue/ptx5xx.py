@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ptxkit.diagnostics.code import DiagnosticCode
 from ptxkit.diagnostics.message import MessageTemplate
 from ptxkit.fast_dataclasses import dataclass
@@ -9,253 +11,154 @@ from ptxkit.fast_dataclasses import dataclass
 MBARRIER_USE_BEFORE_INIT = DiagnosticCode(
     "PTX501", "mbarrier-use-before-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
 )
-NO_MBARRIER_AT_ADDRESS = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "no mbarrier object is initialized at shared 0x{offset:x}"
-)
-INIT_NOT_ORDERED = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT,
+_text = partial(MessageTemplate, MBARRIER_USE_BEFORE_INIT)
+NO_MBARRIER_AT_ADDRESS = _text("no mbarrier object is initialized at shared 0x{offset:x}")
+INIT_NOT_ORDERED = _text(
     "uses {barrier}, which thread {thread}{cta} initializes: nothing orders the two",
     missing="a barrier between the initialization and the first use by another thread",
 )
-CTA_OF_CLUSTER = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "CTA {rank} of the cluster")
-THIS_KERNEL = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "this kernel")
-UNKNOWN_MBARRIER = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "it is unknown which mbarrier this operation uses")
-INITIALIZATION_NOT_SEEN = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "no examined path initializes the mbarrier, but a path that depends on data might"
+CTA_OF_CLUSTER = _text("CTA {rank} of the cluster")
+THIS_KERNEL = _text("this kernel")
+UNKNOWN_MBARRIER = _text("it is unknown which mbarrier this operation uses")
+INITIALIZATION_NOT_SEEN = _text("no examined path initializes the mbarrier, but a path that depends on data might")
+INITIALIZED_ADDRESS_UNKNOWN = _text("it is unknown which mbarriers the kernel initializes")
+MBARRIER_NEVER_INITIALIZED = _text("uses an mbarrier that no thread of {where} initializes")
+INITIALIZE_IN_ONE_THREAD = _text(
+    "initialize it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync 0;` before this"
 )
-INITIALIZED_ADDRESS_UNKNOWN = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "it is unknown which mbarriers the kernel initializes"
-)
-MBARRIER_NEVER_INITIALIZED = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "uses an mbarrier that no thread of {where} initializes"
-)
-INITIALIZE_IN_ONE_THREAD = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT,
-    "initialize it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync 0;` before this",
-)
-MBARRIER_USED_BEFORE_INIT = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier before the initialization at line {1}"
-)
-MOVE_INIT_BEFORE_USE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "move the initialization before line {0}")
-MBARRIER_INIT_UNORDERED = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier that another thread initializes at line {1}: nothing orders the two"
-)
-ADD_BARRIER_AFTER_INIT = MessageTemplate(
-    MBARRIER_USE_BEFORE_INIT, "add `bar.sync 0;` after the initialization, before any other thread's use"
-)
-INITIALIZED_HERE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "initialized here")
+MBARRIER_USED_BEFORE_INIT = _text("{use} an mbarrier before the initialization at line {1}")
+MOVE_INIT_BEFORE_USE = _text("move the initialization before line {0}")
+MBARRIER_INIT_UNORDERED = _text("{use} an mbarrier that another thread initializes at line {1}: nothing orders the two")
+ADD_BARRIER_AFTER_INIT = _text("add `bar.sync 0;` after the initialization, before any other thread's use")
+INITIALIZED_HERE = _text("initialized here")
 
 MBARRIER_DOUBLE_INIT = DiagnosticCode(
     "PTX502", "mbarrier-double-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
 )
-LIVE_MBARRIER_INITIALIZED = MessageTemplate(MBARRIER_DOUBLE_INIT, "{barrier} is initialized again while it is valid")
-LIVE_MBARRIER_OVERWRITTEN = MessageTemplate(
-    MBARRIER_DOUBLE_INIT, "`{action}` overwrites {barrier}, which is valid: only mbarrier operations may access it"
+_text = partial(MessageTemplate, MBARRIER_DOUBLE_INIT)
+LIVE_MBARRIER_INITIALIZED = _text("{barrier} is initialized again while it is valid")
+LIVE_MBARRIER_OVERWRITTEN = _text(
+    "`{action}` overwrites {barrier}, which is valid: only mbarrier operations may access it"
 )
-INITIALIZING_BLOCK_MAY_BE_ONE_WARP = MessageTemplate(
-    MBARRIER_DOUBLE_INIT, "block size unknown; the block may be one warp"
-)
-SEVERAL_THREADS_INITIALIZE = MessageTemplate(MBARRIER_DOUBLE_INIT, "several threads initialize this mbarrier")
-INITIALIZE_IN_ONE_THREAD_ONLY = MessageTemplate(
-    MBARRIER_DOUBLE_INIT, "initialize it in one thread only, and let a barrier follow"
-)
-LIVE_MBARRIER_REINITIALIZED = MessageTemplate(MBARRIER_DOUBLE_INIT, "initializes an mbarrier that is already valid")
-INITIALIZE_ONCE = MessageTemplate(
-    MBARRIER_DOUBLE_INIT, "initialize it once, or invalidate it with `mbarrier.inval` when no thread uses it any more"
-)
+INITIALIZING_BLOCK_MAY_BE_ONE_WARP = _text("block size unknown; the block may be one warp")
+SEVERAL_THREADS_INITIALIZE = _text("several threads initialize this mbarrier")
+INITIALIZE_IN_ONE_THREAD_ONLY = _text("initialize it in one thread only, and let a barrier follow")
+LIVE_MBARRIER_REINITIALIZED = _text("initializes an mbarrier that is already valid")
+INITIALIZE_ONCE = _text("initialize it once, or invalidate it with `mbarrier.inval` when no thread uses it any more")
 
 MBARRIER_TX_COUNT_MISMATCH = DiagnosticCode(
     "PTX503",
     "mbarrier-tx-count-mismatch",
     sections=("Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx"),
 )
-TX_COUNT_OVERFLOW = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    (
-        "phase {phase} of {barrier} expects {expected} bytes and has received {completed}: the difference "
-        "exceeds the limit of {limit}"
-    ),
+_text = partial(MessageTemplate, MBARRIER_TX_COUNT_MISMATCH)
+TX_COUNT_OVERFLOW = _text(
+    "phase {phase} of {barrier} expects {expected} bytes and has received {completed}: the difference "
+    "exceeds the limit of {limit}"
 )
-PHASE_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "; {expected} bytes expected, {completed} received")
-BYTES_NOT_KNOWN = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "the number of bytes of a copy is unknown: a tensor map decides it"
+PHASE_BYTES = _text("; {expected} bytes expected, {completed} received")
+BYTES_NOT_KNOWN = _text("the number of bytes of a copy is unknown: a tensor map decides it")
+ARGUMENT_DECIDES_BYTES = _text("whether the expected bytes match the copied ones depends on an argument of the kernel")
+FLAG_MAY_DECIDE_PHASE = _text("a flag in memory may decide for which phase the thread expects the bytes")
+MORE_BYTES_THAN_COME = _text(
+    "more bytes are expected than copied, and it is unknown whether a thread waits for that phase"
 )
-ARGUMENT_DECIDES_BYTES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "whether the expected bytes match the copied ones depends on an argument of the kernel"
-)
-FLAG_MAY_DECIDE_PHASE = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "a flag in memory may decide for which phase the thread expects the bytes"
-)
-MORE_BYTES_THAN_COME = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "more bytes are expected than copied, and it is unknown whether a thread waits for that phase",
-)
-COMPLETES_THERE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "completes there")
-WAITS_FOR_PHASE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "waits for the phase")
-WAIT_WITHOUT_ARRIVALS = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends",
-)
-ARRIVE_AT_MBARRIER = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy",
-)
-READERS_ARRIVE = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "let the readers of the slot arrive at it after line {line}: a phase needs {count:1 arrival}",
-)
-ALL_READERS_ARRIVE = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "let each of the {threads} threads that read the slot arrive at it after line {line}"
-)
-LANE_OF_READING_WARPS_ARRIVES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
+COMPLETES_THERE = _text("completes there")
+WAITS_FOR_PHASE = _text("waits for the phase")
+WAIT_WITHOUT_ARRIVALS = _text("waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends")
+ARRIVE_AT_MBARRIER = _text("arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy")
+READERS_ARRIVE = _text("let the readers of the slot arrive at it after line {line}: a phase needs {count:1 arrival}")
+ALL_READERS_ARRIVE = _text("let each of the {threads} threads that read the slot arrive at it after line {line}")
+LANE_OF_READING_WARPS_ARRIVES = _text(
     "let one lane of each of the {count} warps that read the slot arrive at it after line {line} and "
-    "`bar.warp.sync -1;`",
+    "`bar.warp.sync -1;`"
 )
-LAST_READ_OF_SLOT = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "last read of what is written after the wait")
-EXPECT_WITHOUT_ARRIVALS = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expects bytes on an mbarrier{where} at which no thread arrives"
+LAST_READ_OF_SLOT = _text("last read of what is written after the wait")
+EXPECT_WITHOUT_ARRIVALS = _text("expects bytes on an mbarrier{where} at which no thread arrives")
+MAKE_EXPECT_AN_ARRIVAL = _text("make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx does not arrive")
+COPIES_NOT_EXPECTED = _text("the copies complete {copied} bytes on an mbarrier{where} that expects none")
+EXPECT_BYTES_OF_COPIES = _text("expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival")
+IN_ALL = _text(" in all")
+EXPECTED_BYTES_DIFFER = _text(
+    "expects {expected} bytes{total} on an mbarrier{where}, but the copies complete {copied} there"
 )
-MAKE_EXPECT_AN_ARRIVAL = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx does not arrive"
+EXPECT_OR_COPY = _text("expect {copied} bytes, or copy {expected}")
+EXPECTS_TOO = _text("expects bytes, too")
+ARRIVALS_IN_UNREACHED_CODE = _text("some arrivals are in code that symbolic execution does not reach")
+UNKNOWN_MBARRIER_OF_BYTES = _text(
+    "the address of an mbarrier is unknown, and bytes that are expected or copied there may belong to this one"
 )
-COPIES_NOT_EXPECTED = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
+EXPECTED_BYTES_DIFFER_BETWEEN_COPIES = _text(
+    "expects {expected} bytes, but copies by the same tensor maps are expected with {usual} elsewhere"
 )
-EXPECT_BYTES_OF_COPIES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival"
+COMPLETES_HERE = _text("completes here")
+EXPECT_ALL_BOXES = _text("expect the bytes of all boxes that are copied")
+EXPECT_USUAL_BYTES = _text("expect {usual} bytes, in all expect_tx operations for these copies together")
+ARRIVAL_EXPECTS_NOTHING = _text("the arrival expects no bytes")
+COPY_NOT_EXPECTED = _text("the copy completes{amount} bytes on an mbarrier that expects none")
+EXPECT_BYTES_OF_COPY = _text("expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival")
+EXPECTED_WITHOUT_COPY = _text("expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends")
+EXPECT_NOTHING = _text("expect no bytes, or start the copy that completes them")
+PHASE_NEVER_ENDS = _text("the phase never ends")
+PHASE_ENDS_TOO_EARLY = _text("the phase ends before all the data has arrived")
+STARTED_BYTES_DIFFER = _text("expects {expected} bytes, but the copies complete {started}: {effect}")
+EXPECT_STARTED_BYTES = _text("expect {started} bytes")
+TX_COUNT_BEYOND_LIMIT = _text("may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}")
+EXPECT_FEWER_BYTES = _text("expect fewer bytes in a phase; usually, one thread expects the bytes of all copies")
+BRINGS_LAST_BYTES = _text("completes the last of the expected bytes")
+EXPECT_BEFORE_COPY = _text(
+    "expect the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies"
 )
-IN_ALL = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, " in all")
-EXPECTED_BYTES_DIFFER = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "expects {expected} bytes{total} on an mbarrier{where}, but the copies complete {copied} there",
+ONLY_ARRIVAL_OF_PHASE = _text("the only arrival that the phase needs")
+EXPECT_BEFORE_ARRIVAL = _text("expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`")
+EXPECT_AFTER_END_OF_PHASE = _text(
+    "expects bytes after the {what} at line {1}, which may have ended their phase already"
 )
-EXPECT_OR_COPY = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect {copied} bytes, or copy {expected}")
-EXPECTS_TOO = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expects bytes, too")
-ARRIVALS_IN_UNREACHED_CODE = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "some arrivals are in code that symbolic execution does not reach"
-)
-UNKNOWN_MBARRIER_OF_BYTES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "the address of an mbarrier is unknown, and bytes that are expected or copied there may belong to this one",
-)
-EXPECTED_BYTES_DIFFER_BETWEEN_COPIES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "expects {expected} bytes, but copies by the same tensor maps are expected with {usual} elsewhere",
-)
-COMPLETES_HERE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "completes here")
-EXPECT_ALL_BOXES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect the bytes of all boxes that are copied")
-EXPECT_USUAL_BYTES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expect {usual} bytes, in all expect_tx operations for these copies together"
-)
-ARRIVAL_EXPECTS_NOTHING = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the arrival expects no bytes")
-COPY_NOT_EXPECTED = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "the copy completes{amount} bytes on an mbarrier that expects none"
-)
-EXPECT_BYTES_OF_COPY = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival"
-)
-EXPECTED_WITHOUT_COPY = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends",
-)
-EXPECT_NOTHING = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect no bytes, or start the copy that completes them")
-PHASE_NEVER_ENDS = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the phase never ends")
-PHASE_ENDS_TOO_EARLY = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the phase ends before all the data has arrived")
-STARTED_BYTES_DIFFER = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expects {expected} bytes, but the copies complete {started}: {effect}"
-)
-EXPECT_STARTED_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "expect {started} bytes")
-TX_COUNT_BEYOND_LIMIT = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}"
-)
-EXPECT_FEWER_BYTES = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
-)
-BRINGS_LAST_BYTES = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "completes the last of the expected bytes")
-EXPECT_BEFORE_COPY = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "expect the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies",
-)
-ONLY_ARRIVAL_OF_PHASE = MessageTemplate(MBARRIER_TX_COUNT_MISMATCH, "the only arrival that the phase needs")
-EXPECT_BEFORE_ARRIVAL = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
-)
-EXPECT_AFTER_END_OF_PHASE = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "expects bytes after the {what} at line {1}, which may have ended their phase already"
-)
-EXPECT_ONLY_AND_WAIT = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH,
-    "expects bytes on an mbarrier at which no thread arrives: the wait at line {1} never ends",
-)
-WAIT_WITHOUT_ANY_ARRIVAL = MessageTemplate(
-    MBARRIER_TX_COUNT_MISMATCH, "waits for a phase of an mbarrier at which no thread arrives: the wait never ends"
-)
+EXPECT_ONLY_AND_WAIT = _text("expects bytes on an mbarrier at which no thread arrives: the wait at line {1} never ends")
+WAIT_WITHOUT_ANY_ARRIVAL = _text("waits for a phase of an mbarrier at which no thread arrives: the wait never ends")
 
 MBARRIER_MISSING_ARRIVALS = DiagnosticCode(
     "PTX504",
     "mbarrier-missing-arrivals",
     sections=("Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
 )
-PHASE_INCOMPLETE = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "phase {phase} of {barrier}: {expected:1 arrival} expected, {seen} seen{bytes}"
+_text = partial(MessageTemplate, MBARRIER_MISSING_ARRIVALS)
+PHASE_INCOMPLETE = _text("phase {phase} of {barrier}: {expected:1 arrival} expected, {seen} seen{bytes}")
+NEEDS_ARRIVALS = _text("each phase needs {count:1 arrival}")
+NO_ARRIVAL_IS = _text("no arrival is")
+SOME_ARRIVALS_ARE = _text("{arrived} of its {count} arrivals are")
+WAIT_FOR_INCOMPLETE_PHASE = _text("waits{where} for a phase that never ends: {arrivals} made in phase {phase}")
+TOKEN_OF_NO_ARRIVAL = _text("waits for the phase of a token that no arrival returned: nothing assigns its register")
+KEEP_TOKEN = _text("wait with the result of an arrival at the same mbarrier")
+CORRECT_INIT_COUNT = _text(
+    "make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as the count requires"
 )
-NEEDS_ARRIVALS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "each phase needs {count:1 arrival}")
-NO_ARRIVAL_IS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "no arrival is")
-SOME_ARRIVALS_ARE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "{arrived} of its {count} arrivals are")
-WAIT_FOR_INCOMPLETE_PHASE = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "waits{where} for a phase that never ends: {arrivals} made in phase {phase}"
+LET_OTHER_THREAD_ARRIVE = _text("let a thread arrive that does not itself wait for what follows this wait")
+ARRIVE_BEFORE_BLOCKED_WAIT = _text(
+    "arrive before line {line}: there the arriving thread waits for what follows this wait"
 )
-TOKEN_OF_NO_ARRIVAL = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "waits for the phase of a token that no arrival returned: nothing assigns its register"
+ARRIVES_TOO_LATE = _text("would arrive, but only after line {line}")
+WAIT_FOR_PARITY_OF_NO_PHASE = _text("waits{where} for parity {parity}, but phase {last} is the last to end")
+WAIT_FOR_PHASE_THAT_ENDS = _text(
+    "wait for a phase that ends, or let the arriving threads iterate as often as the waiting ones"
 )
-KEEP_TOKEN = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "wait with the result of an arrival at the same mbarrier")
-CORRECT_INIT_COUNT = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS,
-    "make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as the count requires",
+WAIT_PASSES_BEFORE_FIRST_PHASE = _text(
+    "waits for parity 0 of a fresh mbarrier, whose first phase does not end before this wait passes"
 )
-LET_OTHER_THREAD_ARRIVE = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "let a thread arrive that does not itself wait for what follows this wait"
-)
-ARRIVE_BEFORE_BLOCKED_WAIT = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS,
-    "arrive before line {line}: there the arriving thread waits for what follows this wait",
-)
-ARRIVES_TOO_LATE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "would arrive, but only after line {line}")
-WAIT_FOR_PARITY_OF_NO_PHASE = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "waits{where} for parity {parity}, but phase {last} is the last to end"
-)
-WAIT_FOR_PHASE_THAT_ENDS = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS,
-    "wait for a phase that ends, or let the arriving threads iterate as often as the waiting ones",
-)
-WAIT_PASSES_BEFORE_FIRST_PHASE = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS,
-    "waits for parity 0 of a fresh mbarrier, whose first phase does not end before this wait passes",
-)
-WAITS_SINCE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "never returns")
-BEGIN_WITH_PARITY_1 = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS,
-    "begin with parity 1: a fresh mbarrier behaves as if the phase before its first had ended",
-)
-WAITS_FOR_PARITY_FIRST = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "waits for parity {parity} first")
-BEGIN_WITH_PARITY = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "begin with parity {parity} at line {line}")
-WAIT_FOR_PARITY_0 = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "wait for parity 0 first")
-ARRIVES = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "arrives")
+WAITS_SINCE = _text("never returns")
+BEGIN_WITH_PARITY_1 = _text("begin with parity 1: a fresh mbarrier behaves as if the phase before its first had ended")
+WAITS_FOR_PARITY_FIRST = _text("waits for parity {parity} first")
+BEGIN_WITH_PARITY = _text("begin with parity {parity} at line {line}")
+WAIT_FOR_PARITY_0 = _text("wait for parity 0 first")
+ARRIVES = _text("arrives")
 
-OTHER_MBARRIER_WAIT = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "wait for {mbarrier} at line {line}: all threads would continue then"
-)
-WAITS_FOR_WRONG_MBARRIER = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "waits for another mbarrier than it should")
-MBARRIER_OF_VARIABLE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "the mbarrier of `{variable}`")
-MBARRIER_AT_DISTANCE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "the mbarrier {distance} bytes from its own")
-OTHER_MBARRIER_ARRIVAL = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "arrive at {mbarrier} at line {line}: all threads would continue then"
-)
-ARRIVES_AT_WRONG_MBARRIER = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "arrives at another mbarrier than it should")
-MBARRIER_AT_DISTANCE_OF_WAIT = MessageTemplate(
-    MBARRIER_MISSING_ARRIVALS, "the mbarrier {distance} bytes from that of the wait before it,"
-)
+OTHER_MBARRIER_WAIT = _text("wait for {mbarrier} at line {line}: all threads would continue then")
+WAITS_FOR_WRONG_MBARRIER = _text("waits for another mbarrier than it should")
+MBARRIER_OF_VARIABLE = _text("the mbarrier of `{variable}`")
+MBARRIER_AT_DISTANCE = _text("the mbarrier {distance} bytes from its own")
+OTHER_MBARRIER_ARRIVAL = _text("arrive at {mbarrier} at line {line}: all threads would continue then")
+ARRIVES_AT_WRONG_MBARRIER = _text("arrives at another mbarrier than it should")
+MBARRIER_AT_DISTANCE_OF_WAIT = _text("the mbarrier {distance} bytes from that of the wait before it,")
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,42 +200,33 @@ class MissingArrival:
 MBARRIER_EXCESS_ARRIVALS = DiagnosticCode(
     "PTX505", "mbarrier-excess-arrivals", sections=("Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive")
 )
-ARRIVAL_BEFORE_PHASE_OBSERVED = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS,
-    "an arrival at {barrier} for phase {phase}, while no thread has observed that phase {previous} is complete",
+_text = partial(MessageTemplate, MBARRIER_EXCESS_ARRIVALS)
+ARRIVAL_BEFORE_PHASE_OBSERVED = _text(
+    "an arrival at {barrier} for phase {phase}, while no thread has observed that phase {previous} is complete"
 )
-MORE_ARRIVALS_THAN_PENDING = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "{arrivals:1 arrival} at {barrier}, whose phase {phase} has {pending} left of {count}"
+MORE_ARRIVALS_THAN_PENDING = _text(
+    "{arrivals:1 arrival} at {barrier}, whose phase {phase} has {pending} left of {count}"
 )
-NO_COMPLETE_COMPLETES = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "an arrival with .noComplete would complete phase {phase} of {barrier}"
+NO_COMPLETE_COMPLETES = _text("an arrival with .noComplete would complete phase {phase} of {barrier}")
+PENDING_ARRIVALS = _text("{pending:1 arrival}")
+ARRIVALS_OVERFLOW = _text("{barrier} would expect {arrivals:1 arrival}, more than its limit")
+CORRECT_ARRIVAL_COUNT = _text(
+    "make the count of `mbarrier.init` {count}, or let {threads:1 thread} arrive in each phase"
 )
-PENDING_ARRIVALS = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "{pending:1 arrival}")
-ARRIVALS_OVERFLOW = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "{barrier} would expect {arrivals:1 arrival}, more than its limit"
+ARRIVES_IN_PHASE_BEFORE = _text("arrives in the phase before")
+ARRIVES_TOO = _text("arrives too")
+HAS_ROOM_FOR = _text("each phase expects {count}")
+PHASE_NUMBER = _text("phase {phase}{mbarrier}")
+OF_AN_MBARRIER = _text(" of an mbarrier{where}")
+ARRIVAL_BEFORE_PHASE_END_OBSERVED = _text(
+    "arrives in {phase} before any thread has observed the end of phase {previous}"
 )
-CORRECT_ARRIVAL_COUNT = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS,
-    "make the count of `mbarrier.init` {count}, or let {threads:1 thread} arrive in each phase",
+WAIT_BEFORE_NEXT_ARRIVAL = _text(
+    "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`"
 )
-ARRIVES_IN_PHASE_BEFORE = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives in the phase before")
-ARRIVES_TOO = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives too")
-HAS_ROOM_FOR = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "each phase expects {count}")
-PHASE_NUMBER = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "phase {phase}{mbarrier}")
-OF_AN_MBARRIER = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, " of an mbarrier{where}")
-ARRIVAL_BEFORE_PHASE_END_OBSERVED = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase} before any thread has observed the end of phase {previous}"
-)
-WAIT_BEFORE_NEXT_ARRIVAL = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS,
-    "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`",
-)
-ARRIVAL_IN_FULL_PHASE = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase}, which already has all of its {count:1 arrival}"
-)
-WAIT_BEFORE_ARRIVING_AGAIN = MessageTemplate(
-    MBARRIER_EXCESS_ARRIVALS,
-    "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`",
+ARRIVAL_IN_FULL_PHASE = _text("arrives in {phase}, which already has all of its {count:1 arrival}")
+WAIT_BEFORE_ARRIVING_AGAIN = _text(
+    "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`"
 )
 
 MBARRIER_WITHOUT_ORDERING = DiagnosticCode(
@@ -340,66 +234,50 @@ MBARRIER_WITHOUT_ORDERING = DiagnosticCode(
     "mbarrier-without-ordering",
     sections=("mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait", "Causality Order"),
 )
-HANDOVER_DOES_NOT_ORDER = MessageTemplate(
-    MBARRIER_WITHOUT_ORDERING,
-    (
-        "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: the mbarrier "
-        "between them does not order the two"
-    ),
+_text = partial(MessageTemplate, MBARRIER_WITHOUT_ORDERING)
+HANDOVER_DOES_NOT_ORDER = _text(
+    "{access} {size} bytes of {variable} that thread {thread}{cta} {earlier}{at}{too}: the mbarrier "
+    "between them does not order the two",
     missing="`.release.cluster` on the arrival and `.acquire.cluster` on the wait",
 )
-AT_SCOPE_CTA = MessageTemplate(MBARRIER_WITHOUT_ORDERING, ", at scope .cta")
-WHICH_IS_RELAXED = MessageTemplate(MBARRIER_WITHOUT_ORDERING, ", which is relaxed")
-RELEASE_AT_CLUSTER = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "`.release.cluster` on the arrival at line {2}")
-ACQUIRE_AT_CLUSTER = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "`.acquire.cluster` on the wait at line {3}")
-HANDOVER_WITHOUT_CLUSTER_SCOPE = MessageTemplate(
-    MBARRIER_WITHOUT_ORDERING,
-    "{access} shared memory that another CTA {earlier} at line {1}: the mbarrier between them does not order the two",
+AT_SCOPE_CTA = _text(", at scope .cta")
+WHICH_IS_RELAXED = _text(", which is relaxed")
+RELEASE_AT_CLUSTER = _text("`.release.cluster` on the arrival at line {2}")
+ACQUIRE_AT_CLUSTER = _text("`.acquire.cluster` on the wait at line {3}")
+HANDOVER_WITHOUT_CLUSTER_SCOPE = _text(
+    "{access} shared memory that another CTA {earlier} at line {1}: the mbarrier between them does not order the two"
 )
-ACCESS_OF_OTHER_CTA = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "{access} by a thread of another CTA")
-ARRIVAL_AT_THIS_CTA = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "its arrival at this CTA's mbarrier{scope}")
-WAIT_FOR_ARRIVAL = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "the wait for it{scope}")
-WRITE_ONE = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "write {order}")
-WRITE_BOTH = MessageTemplate(MBARRIER_WITHOUT_ORDERING, "write {first} and {second}")
+ACCESS_OF_OTHER_CTA = _text("{access} by a thread of another CTA")
+ARRIVAL_AT_THIS_CTA = _text("its arrival at this CTA's mbarrier{scope}")
+WAIT_FOR_ARRIVAL = _text("the wait for it{scope}")
+WRITE_ONE = _text("write {order}")
+WRITE_BOTH = _text("write {first} and {second}")
 
 MBARRIER_INVAL_IN_USE = DiagnosticCode(
     "PTX507", "mbarrier-inval-in-use", sections=("mbarrier.inval", "Lifecycle of the mbarrier object")
 )
-MBARRIER_USED_AFTER_INVAL = MessageTemplate(MBARRIER_INVAL_IN_USE, "{barrier} is used after `mbarrier.inval`")
-INVAL_NOT_ORDERED = MessageTemplate(
-    MBARRIER_INVAL_IN_USE, "invalidates {barrier}, and the last use by thread {thread} is not ordered before this"
+_text = partial(MessageTemplate, MBARRIER_INVAL_IN_USE)
+MBARRIER_USED_AFTER_INVAL = _text("{barrier} is used after `mbarrier.inval`")
+INVAL_NOT_ORDERED = _text("invalidates {barrier}, and the last use by thread {thread} is not ordered before this")
+BYTES_AFTER_INVAL = _text("{count} bytes complete on {barrier}, which has been invalidated")
+ARRIVAL_AFTER_INVAL = _text("an asynchronous arrival reaches {barrier}, which has been invalidated")
+INVAL_OF_NO_MBARRIER = _text("invalidates an mbarrier that is not valid")
+INVALIDATES_TOO = _text("invalidates it, too")
+INVALIDATE_ONCE = _text("invalidate each mbarrier once, in one thread")
+INVAL_DURING_WAIT = _text("invalidates an mbarrier on which another thread may still wait at line {1}")
+OTHER_THREAD_WAITS = _text("another thread waits on it")
+BETWEEN_WAIT_AND_INVAL = _text("between the wait and line {0}")
+OTHER_THREADS_WAIT = _text("other threads wait on it")
+ANSWER_LEADS_HERE = _text("its result leads here")
+INVAL_AFTER_UNRELEASED_WAIT = _text(
+    "invalidates an mbarrier on which another thread may still wait at line {1}: no release is between "
+    "the wait and the atomic at line {2}"
 )
-BYTES_AFTER_INVAL = MessageTemplate(
-    MBARRIER_INVAL_IN_USE, "{count} bytes complete on {barrier}, which has been invalidated"
+ADD_FENCE_BEFORE_ATOMIC = _text("add `{fence}` before line {2}")
+INVAL_AFTER_UNORDERED_LANES = _text(
+    "invalidates an mbarrier on which another thread may still wait at line {1}: one lane executes the "
+    "atomic at line {2} for its warp, and nothing orders the other lanes before it"
 )
-ARRIVAL_AFTER_INVAL = MessageTemplate(
-    MBARRIER_INVAL_IN_USE, "an asynchronous arrival reaches {barrier}, which has been invalidated"
-)
-INVAL_OF_NO_MBARRIER = MessageTemplate(MBARRIER_INVAL_IN_USE, "invalidates an mbarrier that is not valid")
-INVALIDATES_TOO = MessageTemplate(MBARRIER_INVAL_IN_USE, "invalidates it, too")
-INVALIDATE_ONCE = MessageTemplate(MBARRIER_INVAL_IN_USE, "invalidate each mbarrier once, in one thread")
-INVAL_DURING_WAIT = MessageTemplate(
-    MBARRIER_INVAL_IN_USE, "invalidates an mbarrier on which another thread may still wait at line {1}"
-)
-OTHER_THREAD_WAITS = MessageTemplate(MBARRIER_INVAL_IN_USE, "another thread waits on it")
-BETWEEN_WAIT_AND_INVAL = MessageTemplate(MBARRIER_INVAL_IN_USE, "between the wait and line {0}")
-OTHER_THREADS_WAIT = MessageTemplate(MBARRIER_INVAL_IN_USE, "other threads wait on it")
-ANSWER_LEADS_HERE = MessageTemplate(MBARRIER_INVAL_IN_USE, "its result leads here")
-INVAL_AFTER_UNRELEASED_WAIT = MessageTemplate(
-    MBARRIER_INVAL_IN_USE,
-    (
-        "invalidates an mbarrier on which another thread may still wait at line {1}: no release is between "
-        "the wait and the atomic at line {2}"
-    ),
-)
-ADD_FENCE_BEFORE_ATOMIC = MessageTemplate(MBARRIER_INVAL_IN_USE, "add `{fence}` before line {2}")
-INVAL_AFTER_UNORDERED_LANES = MessageTemplate(
-    MBARRIER_INVAL_IN_USE,
-    (
-        "invalidates an mbarrier on which another thread may still wait at line {1}: one lane executes the "
-        "atomic at line {2} for its warp, and nothing orders the other lanes before it"
-    ),
-)
-ADD_WARP_BARRIER_BEFORE_ATOMIC = MessageTemplate(
-    MBARRIER_INVAL_IN_USE, "add `{statements}` between line {1} and line {2}, where all lanes of the warp execute it"
+ADD_WARP_BARRIER_BEFORE_ATOMIC = _text(
+    "add `{statements}` between line {1} and line {2}, where all lanes of the warp execute it"
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ptxkit.diagnostics.code import DiagnosticCode, Severity
 from ptxkit.diagnostics.message import MessageTemplate
 from ptxkit.fast_dataclasses import dataclass
@@ -9,17 +11,13 @@ from ptxkit.fast_dataclasses import dataclass
 REDUNDANT_PROXY_FENCE = DiagnosticCode(
     "PTX901", "redundant-proxy-fence", Severity.NOTE, sections=("Async Proxy", "membar / fence")
 )
-FENCE_ORDERS_NOTHING = MessageTemplate(
-    REDUNDANT_PROXY_FENCE,
-    "this fence orders nothing: no generic access of shared memory precedes it, or no async one follows",
+_text = partial(MessageTemplate, REDUNDANT_PROXY_FENCE)
+FENCE_ORDERS_NOTHING = _text(
+    "this fence orders nothing: no generic access of shared memory precedes it, or no async one follows"
 )
-FENCED_BEFORE = MessageTemplate(
-    REDUNDANT_PROXY_FENCE, "this fence orders nothing: earlier fences follow all generic accesses before it"
-)
-FENCED_AFTER = MessageTemplate(
-    REDUNDANT_PROXY_FENCE, "this fence orders nothing: later fences precede all async accesses after it"
-)
-REMOVE_FENCE = MessageTemplate(REDUNDANT_PROXY_FENCE, "remove it")
+FENCED_BEFORE = _text("this fence orders nothing: earlier fences follow all generic accesses before it")
+FENCED_AFTER = _text("this fence orders nothing: later fences precede all async accesses after it")
+REMOVE_FENCE = _text("remove it")
 
 EMPTY_WAIT = DiagnosticCode(
     "PTX902",
@@ -27,15 +25,17 @@ EMPTY_WAIT = DiagnosticCode(
     Severity.NOTE,
     sections=("cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"),
 )
-WAIT_FOR_NO_GROUP = MessageTemplate(EMPTY_WAIT, "this wait is redundant: no group is pending here")
-REMOVE_WAIT = MessageTemplate(EMPTY_WAIT, "remove it, or wait for the kind of group that is pending")
+_text = partial(MessageTemplate, EMPTY_WAIT)
+WAIT_FOR_NO_GROUP = _text("this wait is redundant: no group is pending here")
+REMOVE_WAIT = _text("remove it, or wait for the kind of group that is pending")
 
 DUPLICATE_SYNC = DiagnosticCode(
     "PTX903", "duplicate-sync", Severity.NOTE, sections=("membar / fence", "bar, barrier", "wgmma.fence")
 )
-SYNC_REPEATED = MessageTemplate(DUPLICATE_SYNC, "this {kind} repeats the one at line {1}, with only arithmetic between")
-SAME_OR_MORE = MessageTemplate(DUPLICATE_SYNC, "orders the same, or more")
-REMOVE_SYNC = MessageTemplate(DUPLICATE_SYNC, "remove it")
+_text = partial(MessageTemplate, DUPLICATE_SYNC)
+SYNC_REPEATED = _text("this {kind} repeats the one at line {1}, with only arithmetic between")
+SAME_OR_MORE = _text("orders the same, or more")
+REMOVE_SYNC = _text("remove it")
 
 EMPTY_GROUP = DiagnosticCode(
     "PTX904",
@@ -43,22 +43,18 @@ EMPTY_GROUP = DiagnosticCode(
     Severity.NOTE,
     sections=("cp.async.commit_group", "cp.async.bulk.commit_group", "wgmma.commit_group"),
 )
-GROUP_ALWAYS_EMPTY = MessageTemplate(
-    EMPTY_GROUP, "this group is always empty: no operation of its kind was started since the last commit"
-)
-GROUP_NOT_AWAITED = MessageTemplate(
-    EMPTY_GROUP, "this commit is redundant: without it, the next wait completes the same operations"
-)
-REMOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it")
-REMOVE_OR_MOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it, or move it after the operation that it is for")
+_text = partial(MessageTemplate, EMPTY_GROUP)
+GROUP_ALWAYS_EMPTY = _text("this group is always empty: no operation of its kind was started since the last commit")
+GROUP_NOT_AWAITED = _text("this commit is redundant: without it, the next wait completes the same operations")
+REMOVE_COMMIT = _text("remove it")
+REMOVE_OR_MOVE_COMMIT = _text("remove it, or move it after the operation that it is for")
 
 OVERBROAD_PROXY_FENCE = DiagnosticCode(
     "PTX905", "overbroad-proxy-fence", Severity.NOTE, sections=("membar / fence", "Async Proxy")
 )
-FENCE_FOR_ALL_MEMORY = MessageTemplate(
-    OVERBROAD_PROXY_FENCE, "this fence covers all memory, but only accesses to shared memory need it"
-)
-WRITE_STATEMENT = MessageTemplate(OVERBROAD_PROXY_FENCE, "write `{statement}`")
+_text = partial(MessageTemplate, OVERBROAD_PROXY_FENCE)
+FENCE_FOR_ALL_MEMORY = _text("this fence covers all memory, but only accesses to shared memory need it")
+WRITE_STATEMENT = _text("write `{statement}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +67,9 @@ class SuggestedStatement:
 SLOW_MULTICAST = DiagnosticCode(
     "PTX906", "slow-multicast", Severity.NOTE, sections=("cp.async.bulk", "cp.async.bulk.tensor")
 )
-MULTICAST_MAY_BE_SLOW = MessageTemplate(
-    SLOW_MULTICAST, "copies to several CTAs, which may be much slower when compiled for {target}"
-)
-COMPILE_FOR_FEATURES = MessageTemplate(SLOW_MULTICAST, "compile for {target}a where the kernel runs there only")
+_text = partial(MessageTemplate, SLOW_MULTICAST)
+MULTICAST_MAY_BE_SLOW = _text("copies to several CTAs, which may be much slower when compiled for {target}")
+COMPILE_FOR_FEATURES = _text("compile for {target}a where the kernel runs there only")
 
 INEFFECTIVE_SYNC = DiagnosticCode(
     "PTX907",
@@ -82,36 +77,28 @@ INEFFECTIVE_SYNC = DiagnosticCode(
     Severity.NOTE,
     sections=("membar / fence", "bar.warp.sync", "bar, barrier", "wgmma.fence", "cp.async.mbarrier.arrive"),
 )
-NO_OTHER_CTA = MessageTemplate(
-    INEFFECTIVE_SYNC, "this fence orders nothing: no relaxed operation of the kernel signals another CTA of the cluster"
+_text = partial(MessageTemplate, INEFFECTIVE_SYNC)
+NO_OTHER_CTA = _text("this fence orders nothing: no relaxed operation of the kernel signals another CTA of the cluster")
+NOTHING_TO_ORDER = _text("this barrier orders nothing: no access or other synchronization precedes it on any path")
+OTHERS_ORDER_THE_SAME = _text("this barrier orders nothing that the barriers before and after it do not order")
+OTHER_ORDERS_THE_SAME = _text(
+    "either this barrier or the one at line {1} is redundant: nothing between them needs both"
 )
-NOTHING_TO_ORDER = MessageTemplate(
-    INEFFECTIVE_SYNC, "this barrier orders nothing: no access or other synchronization precedes it on any path"
+STAYS_INSTEAD = _text("orders the same, if it stays")
+REMOVE_EITHER = _text("remove one of the two")
+NO_REGISTER_ACCESS = _text(
+    "this fence orders nothing: no access to the registers follows the last fence or multiplication"
 )
-OTHERS_ORDER_THE_SAME = MessageTemplate(
-    INEFFECTIVE_SYNC, "this barrier orders nothing that the barriers before and after it do not order"
-)
-OTHER_ORDERS_THE_SAME = MessageTemplate(
-    INEFFECTIVE_SYNC, "either this barrier or the one at line {1} is redundant: nothing between them needs both"
-)
-STAYS_INSTEAD = MessageTemplate(INEFFECTIVE_SYNC, "orders the same, if it stays")
-REMOVE_EITHER = MessageTemplate(INEFFECTIVE_SYNC, "remove one of the two")
-NO_REGISTER_ACCESS = MessageTemplate(
-    INEFFECTIVE_SYNC, "this fence orders nothing: no access to the registers follows the last fence or multiplication"
-)
-COPIES_TRACKED_AGAIN = MessageTemplate(
-    INEFFECTIVE_SYNC, "this arrival has no effect: the one at line {1} waits for the same copies"
-)
-TRACKS_AS_WELL = MessageTemplate(INEFFECTIVE_SYNC, "tracks all earlier copies of the thread")
-REMOVE_INEFFECTIVE = MessageTemplate(INEFFECTIVE_SYNC, "remove it")
+COPIES_TRACKED_AGAIN = _text("this arrival has no effect: the one at line {1} waits for the same copies")
+TRACKS_AS_WELL = _text("tracks all earlier copies of the thread")
+REMOVE_INEFFECTIVE = _text("remove it")
 
 UNUSED_MBARRIER = DiagnosticCode(
     "PTX908", "unused-mbarrier", Severity.NOTE, sections=("Lifecycle of the mbarrier object",)
 )
-NOTHING_USES_MBARRIER = MessageTemplate(
-    UNUSED_MBARRIER, "initializes an mbarrier that no other instruction of the kernel can use"
-)
-REMOVE_INITIALIZATION = MessageTemplate(UNUSED_MBARRIER, "remove it, or use the mbarrier")
+_text = partial(MessageTemplate, UNUSED_MBARRIER)
+NOTHING_USES_MBARRIER = _text("initializes an mbarrier that no other instruction of the kernel can use")
+REMOVE_INITIALIZATION = _text("remove it, or use the mbarrier")
 
 REDUNDANT_CODES = (
     REDUNDANT_PROXY_FENCE,
