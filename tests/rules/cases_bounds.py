@@ -11,7 +11,20 @@ done:"""
 _RETURNS = """.func (.param .b32 result) same(.param .b32 number)
 { .reg .b32 %v; ld.param.b32 %v, [number]; st.param.b32 [result], %v; ret; }"""
 
+
+def _rows(name: str, count: str, registers: str, *, wrong: bool) -> Case:
+    """A warp loads the rows of matrices, 32 bytes apart, from a variable of 256 bytes."""
+    mark = " //? PTX207" if wrong else ""
+    body = f"""and.b32 %r10, %r1, 31; shl.b32 %r10, %r10, 5; mov.u32 %r11, small; add.u32 %r11, %r11, %r10;
+ldmatrix.sync.aligned.m8n8.{count}.shared.b16 {{{registers}}}, [%r11];{mark}"""
+    return Case(
+        name, f".shared .align 16 .b8 small[256]; .shared .align 16 .b8 large[1024];\n{body}", bounds=".reqntid 32"
+    )
+
+
 CASES = (
+    _rows("eight lanes name rows inside the variable", "x1", "%r12", wrong=False),
+    _rows("sixteen lanes name rows of which half are beyond the variable", "x2", "%r12, %r13", wrong=True),
     Case(
         "data decide an offset inside the variable",
         "ld.global.u32 %r10, [%rd1]; and.b32 %r10, %r10, 0x1ffc; add.u32 %r11, %r2, %r10; ld.shared.u32 %r12, [%r11];",

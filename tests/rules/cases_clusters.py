@@ -474,4 +474,35 @@ INBOXES = (
     _inbox_case("the memory is freed before the read", early=_EMPTIED, undecided=("PTX621",)),
 )
 
+_ANY_RANK = """ld.global.u32 %r13, [%rd1]; and.b32 %r13, %r13, 1; cvt.u64.u32 %rd5, %r2; cvta.shared.u64 %rd5, %rd5;
+mapa.u64 %rd6, %rd5, %r13; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd6, %rd6, %rd7;"""
+_COUNT_ANYWHERE = "atom.add.u32 %r14, [%rd6], 1;"
+_INTO_PEER = """mapa.shared::cluster.u32 %r13, %r2, %r12;
+cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r13], [%r8], 16, [%r11];"""
+_OWN = f"{ONE} @%p1 fence.mbarrier_init.release.cluster;"
+_TAKE = f"@!%p1 bra wait; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; {_INTO_PEER}\n{WAIT} {MEET}"
+_ZERO = "st.shared.u32 [%r4], 0;"
+
+#: Memory that its own CTA initializes, and another CTA updates.
+INITIALIZED = (
+    case("any CTA counts after all have met", f"{_ANY_RANK} {_ZERO} {MEET} {_COUNT_ANYWHERE} {MEET}"),
+    case(
+        "any CTA counts before the other one has met it",
+        f"{_ANY_RANK} {_ZERO} bar.sync 0; {_COUNT_ANYWHERE} {MEET}",
+        undecided=("PTX611", "PTX621"),
+    ),
+    case(
+        "any CTA counts, and each reads its counts without the other",
+        f"{_ANY_RANK} {_ZERO} {MEET} {_COUNT_ANYWHERE} bar.sync 0; ld.shared.u32 %r15, [%r4];",
+        undecided=("PTX621",),
+    ),
+    case("a CTA stores before the other one may copy there", f"{_OWN} {_ZERO} {MEET} {_TAKE}"),
+    case(
+        "a CTA stores while the other one may copy there",
+        f"{_OWN} {MEET} {_ZERO} {_TAKE}",
+        undecided=("PTX621",),
+    ),
+    case("a CTA stores after the copy of the other one", f"{_OWN} {MEET} {_TAKE} {_ZERO}"),
+)
+
 CASES = (*REFILLED, *TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)

@@ -4,7 +4,61 @@ from __future__ import annotations
 
 from tests.rules.support import Case
 
+_LOWER = "mov.u32 %r10, %laneid; setp.lt.u32 %p3, %r10, 16;"
+_BROADCAST = "shfl.sync.idx.b32 %r12, %r10, 0, 31, -1;"
+
+#: Lanes wait for those that execute the same instruction with the same mask.
+MEETINGS = (
+    Case(
+        "half of the lanes wait at another instruction",
+        f"""{_LOWER} @!%p3 bra end;
+shfl.sync.bfly.b32 %r11, %r10, 1, 31, -1; //! PTX601 other
+end: {_BROADCAST} //= other""",
+    ),
+    Case(
+        "half of the lanes wait at an instruction of another kind",
+        f"""{_LOWER} @!%p3 bra end;
+bar.warp.sync -1; //! PTX601 other
+end: vote.sync.ballot.b32 %r12, %p1, -1; //= other""",
+    ),
+    Case(
+        "half of the lanes execute the same barrier elsewhere",
+        f"{_LOWER} @!%p3 bra end; bar.warp.sync -1;\nend: bar.warp.sync -1;",
+    ),
+    Case(
+        "the others execute the same instruction elsewhere",
+        f"{_LOWER} @!%p3 bra upper; {_BROADCAST} bra end;\nupper: {_BROADCAST}\nend: nanosleep.u32 0;",
+    ),
+    Case(
+        "half of the lanes name themselves",
+        f"{_LOWER} @!%p3 bra end; shfl.sync.bfly.b32 %r11, %r10, 1, 31, 0xffff;\nend: {_BROADCAST}",
+    ),
+    Case(
+        "half of the lanes name one more",
+        f"""{_LOWER} @!%p3 bra end;
+shfl.sync.bfly.b32 %r11, %r10, 1, 31, 0x1ffff; //! PTX601 other
+end: {_BROADCAST} //= other""",
+    ),
+    Case(
+        "a guard divides the lanes at one of two instructions",
+        f"""{_LOWER}
+@%p3 shfl.sync.bfly.b32 %r11, %r10, 1, 31, -1; //! PTX601 other
+{_BROADCAST} //= other""",
+    ),
+    Case(
+        "a guard selects whole warps",
+        f"setp.lt.u32 %p3, %r1, 64; mov.u32 %r10, 1; @%p3 shfl.sync.bfly.b32 %r11, %r10, 1, 31, -1; {_BROADCAST}",
+    ),
+    Case("a guard leaves lanes out that exit", f"{_LOWER} @%p3 {_BROADCAST}"),
+    Case(
+        "a guard divides the lanes at a matrix instruction",
+        f"""{_LOWER}
+@%p3 stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {{%r10}}; //! PTX603""",
+    ),
+)
+
 CASES = (
+    *MEETINGS,
     Case("all lanes are in the mask", "bar.warp.sync 0xffffffff; vote.sync.any.pred %p3, %p1, -1;"),
     Case("the upper half of the warp is not in the mask", "bar.warp.sync 0xffff; //! PTX607"),
     Case(

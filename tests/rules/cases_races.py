@@ -53,6 +53,34 @@ MASKS = (
     _lanes_by_mask("an unknown mask may name both halves", "%r14 -1", wrong=False),
 )
 
+
+def _read_before_barrier(name: str, *, signal: str = "", later: str = "", wrong: bool = True) -> Case:
+    """Threads read what thread 0 stores after an atomic operation.
+
+    signal, later: code after the read, and after the barrier.
+    """
+    mark = " //! PTX621 store" if wrong else ""
+    return Case(
+        f"what is read without a barrier, and {name}",
+        f"""@%p1 bra set;
+ld.shared.u32 %r10, [%r2];{mark}
+{signal} bra.uni join;
+set: atom.global.add.u32 %r10, [%rd1], 1;
+st.shared.u32 [%r2], %r10; //= store
+join: bar.sync 0; st.global.u32 [%rd2+8], %r10; @!%p2 bra end; {later}
+end:""",
+        undecided=() if wrong else ("PTX621",),
+    )
+
+
+#: A flag that a thread sets after a barrier does not order what another one does before it.
+FLAGS = (
+    _read_before_barrier("no flag is set"),
+    _read_before_barrier("a flag is set after the barrier", later="st.release.gpu.global.u32 [%rd1], 7;"),
+    _read_before_barrier("a volatile flag is set after the barrier", later="st.volatile.global.u32 [%rd1], 7;"),
+    _read_before_barrier("each reader signals", signal="red.release.gpu.global.add.u32 [%rd1], 1;", wrong=False),
+)
+
 _BOTH = (
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;",
     f"{_EXPECT} 128;",
@@ -142,6 +170,7 @@ add.u32 %r12, %r11, 1; {other}
 
 CASES = (
     *MASKS,
+    *FLAGS,
     Case(
         "the first slot of a ring is reused after a number of tiles that is no multiple of its slots",
         _four_slots("", "//! PTX621 read").replace("%r16, [%r15];", "%r16, [%r15]; //= read"),

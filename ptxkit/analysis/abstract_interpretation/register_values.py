@@ -109,6 +109,10 @@ class AbstractRegisters:
             for each in values
         )
 
+    def may_be_remote(self, step: Step, operand: Operand | None) -> bool:
+        """Returns whether an operand may hold the address of shared memory that `mapa` has mapped to another CTA."""
+        return self._program.contains(step) and any(each.is_remote for each in self.value_at(step, operand))
+
     def _settle(self, question: object) -> AbstractValue:
         assert callable(question)
         result: AbstractValue = question()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Program, Step
@@ -74,10 +75,19 @@ def find_accesses_of_unknown_ctas(facts: ScenarioFacts) -> Iterator[tuple[Thread
     cluster whose addresses are not numbers, so that they may be of any CTA."""
     for thread in facts.threads.values():
         for position, event in thread.positions(Access):
-            effect = event.effect
-            is_sync = isinstance(effect, Access) and (effect.space, effect.completion) == ("shared::cluster", None)
-            if is_sync and not isinstance(event.address, int):
+            if not isinstance(event.address, int) and _may_be_of_cluster(facts.program, event):
                 yield thread, position, event
+
+
+def _may_be_of_cluster(program: Program, event: TraceEvent) -> bool:
+    """Returns whether a synchronous access is of shared memory of the cluster, by its form or its generic address."""
+    effect = event.effect
+    if not isinstance(effect, Access) or effect.completion is not None:
+        return False
+    if effect.space != "generic":
+        return effect.space == "shared::cluster"
+    registers = program.analysis(AbstractRegisters)
+    return registers.may_be_remote(event.step, event.step.operand(effect.address))
 
 
 def find_multicast_arrivals(facts: ScenarioFacts) -> Iterator[RemoteAccess]:

@@ -1,6 +1,7 @@
 """Finds accesses of two CTAs of a cluster to the same bytes of shared memory that nothing is known to order.
 
-An asynchronous copy into another CTA must start after the reads of what an earlier one has copied there. Otherwise,
+An asynchronous copy into another CTA must start after the reads of what an earlier one has copied there, and be ordered
+with the stores to the same bytes. Otherwise,
 the cluster barrier is followed, and the phases of the mbarriers by which one CTA signals another one; a signal to a
 third CTA may order them, too. A `cp.async` copy that its thread waits for counts as a write at that wait. Whatever
 else may order them makes no difference: nothing is proven, the question is left open.
@@ -20,7 +21,7 @@ from ptxkit.analysis.cluster.cluster_facts import (
     signal_observations,
 )
 from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, cta_pairs_of
-from ptxkit.analysis.cluster.remote_copies import OutgoingSignals, find_remote_refills
+from ptxkit.analysis.cluster.remote_copies import OutgoingSignals, find_remote_overwrites, find_remote_refills
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.program import Step
@@ -38,7 +39,11 @@ def find_cluster_races(kernel: KernelFacts) -> Iterator[Step]:
     """Yields the instructions with an access that another CTA's access may conflict with, each once."""
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1:
         return
-    found = {event.step: None for facts in kernel.scenarios for event in find_remote_refills(kernel, facts)}
+    found = {
+        event.step: None
+        for facts in kernel.scenarios
+        for event in (*find_remote_refills(kernel, facts), *find_remote_overwrites(kernel, facts))
+    }
     yield from found
     signaled = find_signaled_mbarriers(kernel.scenarios)
     for facts in kernel.scenarios:

@@ -11,7 +11,7 @@ Asynchronous Copy Operations".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -30,6 +30,7 @@ from ptxkit.analysis.cluster.cluster_facts import (
 )
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.symexec.access_ranges import access_range
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import location_at
 from ptxkit.analysis.sync.sync_edges import NEVER
@@ -62,9 +63,9 @@ class RemoteCopy:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRead:
-    """A read of bytes that another CTA copies.
+    """A read of bytes that another CTA copies, or a store to them.
 
-    is_observed: whether the reader has observed that the copy is complete; None where the part of an execution that
+    is_observed: whether its thread has observed that the copy is complete; None where the part of an execution that
     the budget cut off may order the two. is_certain: whether some input certainly leads to both.
     """
 
@@ -74,12 +75,25 @@ class RemoteRead:
     is_certain: bool
 
 
+#: The accesses of a thread to bytes that a copy writes, with positions, in program order.
+UsesOfCopy: TypeAlias = Callable[[ThreadView, RemoteCopy], Sequence[tuple[int, TraceEvent]]]
+
+
 def find_remote_reads(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[RemoteRead]:
     """Yields the reads of the bytes that other CTAs copy into this one, where the order is known.
 
     A few executions of each pair of instructions are examined. A kernel that may poll memory is omitted, because a flag
     may order the two.
     """
+    return _find_uses(kernel, facts, reads_of_copy)
+
+
+def find_remote_overwrites(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[TraceEvent]:
+    """Yields the stores of a CTA to bytes that other CTAs copy into it, where nothing orders the two."""
+    return (each.event for each in _find_uses(kernel, facts, _stores_of_copy) if each.is_observed is False)
+
+
+def _find_uses(kernel: KernelFacts, facts: ScenarioFacts, uses_of: UsesOfCopy) -> Iterator[RemoteRead]:
     if facts.scenario.launch.cluster_size <= 1 or may_poll_memory(kernel.program):
         return
     pair_budget, departures = PairBudget(facts.budget), OutgoingSignals(facts)
@@ -87,7 +101,7 @@ def find_remote_reads(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[Rem
     for copy in find_remote_copies(kernel.scenarios, facts):
         signals = find_signaled_mbarriers(kernel.scenarios) if signals is None else signals
         for reader in facts.threads.values():
-            for position, event in reads_of_copy(reader, copy):
+            for position, event in uses_of(reader, copy):
                 if not pair_budget.allow((event.step, copy.event.step)):
                     continue
                 is_observed = is_completion_observed(facts, reader, position, copy, signals, departures)
@@ -369,3 +383,17 @@ def reads_of_copy(reader: ThreadView, copy: RemoteCopy) -> list[tuple[int, Trace
     places = reader.reads_by_range.items()
     met = [found for (low, high), found in places if low < copy.high and copy.low < high]
     return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])
+
+
+def _stores_of_copy(writer: ThreadView, copy: RemoteCopy) -> Sequence[tuple[int, TraceEvent]]:
+    """Returns the synchronous stores to bytes that a copy writes, with positions, in program order."""
+    return [
+        (position, event)
+        for position, event in writer.accesses
+        if isinstance(event.effect, Access)
+        and event.effect.kind != "read"
+        and event.effect.completion is None
+        and (place := access_range(event)) is not None
+        and place[0] < copy.high
+        and copy.low < place[1]
+    ]

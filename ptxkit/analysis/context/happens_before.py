@@ -19,33 +19,28 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.cfg.reachability import Reachability
+from ptxkit.analysis.context.memory_signals import CTA_BARRIER_KEY, MemorySignals
 from ptxkit.analysis.context.warp_order import NEVER
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
-from ptxkit.analysis.ir.step_registers import is_result_used
 from ptxkit.analysis.limits import PAIR_CHECK_COST
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.sync_edges import NEVER as NOT_AT_ALL
 from ptxkit.analysis.sync.sync_edges import barrier_key
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue
 from ptxkit.isa.effects import (
-    Access,
     Barrier,
     MbarrierArrive,
     MbarrierTrack,
 )
-from ptxkit.semantics.ordering import is_fence, sync_operation_of
+from ptxkit.semantics.ordering import sync_operation_of
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
 #: Synchronization through mbarriers of other CTAs, whose rounds no exploration counts.
 _REMOTE_KEY = ("elsewhere", 0)
-#: The barrier at which all threads of the CTA arrive.
-_CTA_BARRIER_KEY = ("cta", 0)
 
 
 def key_of_mbarrier(barrier: int | None) -> Hashable:
@@ -64,9 +59,8 @@ class HappensBefore:
         self, facts: ScenarioFacts, budget: AnalysisBudget, *, release_orders: frozenset[str] | None = None
     ) -> None:
         self._budget = budget
-        self._release_orders = release_orders
         self._facts = facts
-        self._program = facts.program
+        self._release_orders = release_orders
         self._threads = facts.scenario.launch.threads
         self._is_single_cta = facts.scenario.launch.cluster_size == 1
         self._warps = facts.warp_order
@@ -81,7 +75,7 @@ class HappensBefore:
     @property
     def orders_by_memory(self) -> bool:
         """Whether a strong write of one thread may order what a strong read of another thread precedes."""
-        return bool(self._last_strong_write) and bool(self._first_strong_read)
+        return self._signals.may_order
 
     def may_precede(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
         """Returns whether the releaser's position `since` may be ordered before the acquirer's position `until`."""
@@ -185,12 +179,13 @@ class HappensBefore:
                 synchronizing.append((key, 0))
         if (
             self._has_full_cta_barrier
-            and _CTA_BARRIER_KEY not in path.release_acquire_points.releases
+            and CTA_BARRIER_KEY not in path.release_acquire_points.releases
             and not path.is_truncated
         ):
-            synchronizing.append((_CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
-        if since <= self._last_strong_write.get(path, -1):
-            synchronizing.append((self._memory_key(path), 0))
+            synchronizing.append((CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
+        written = self._signals.round_of_next_write(path, since)
+        if written is not None:
+            synchronizing.append((self._memory_key(path), written))
         if path in self._remote_arrivers and since < NEVER:
             synchronizing.append((_REMOTE_KEY, 0))
         news = [key for key, ordinal in synchronizing if ordinal < rounds.get(key, NEVER)]
@@ -200,7 +195,7 @@ class HappensBefore:
     def _acquirers(self, key: Hashable, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
         """Yields each path that acquires a round of a barrier, and the position; round 0 represents any round."""
         if isinstance(key, tuple) and key[0] == "memory":
-            yield from ((path, at) for path, at in self._first_strong_read.items() if path is not key[1])
+            yield from ((path, at) for path, at in self._signals.reads_after(ordinal) if path is not key[1])
             return
         for path in self.paths:
             at: int | None = None
@@ -269,7 +264,7 @@ class HappensBefore:
     @cached_property
     def _has_full_cta_barrier(self) -> bool:
         """Whether any thread uses a barrier of all threads of the CTA."""
-        return any(_CTA_BARRIER_KEY in path.release_acquire_points.releases for path in self.paths)
+        return any(CTA_BARRIER_KEY in path.release_acquire_points.releases for path in self.paths)
 
     @cached_property
     def _remote_arrivers(self) -> frozenset[WarpPath]:
@@ -280,39 +275,17 @@ class HappensBefore:
         )
 
     @cached_property
-    def _last_strong_write(self) -> dict[WarpPath, int]:
-        """Maps each path that may release by a strong write to the last position from which it may reach one."""
-        strong, found = self._strong_steps("write"), {}
-        if self._release_orders is not None:
-            signaling = self._program.analysis(Reachability).steps_reaching(strong)
-            strong = frozenset(
-                step
-                for step in self._program.effectful_steps
-                if _is_release(step, self._release_orders) and step in signaling
-            )
-        for path in self.paths if strong else ():
-            if not strong.isdisjoint(path.group.covered_steps):
-                ahead = self._program.analysis(Reachability).steps_reaching(strong & path.group.covered_steps)
-                events = path.group.events
-                last = next((at for at in range(len(events) - 1, -1, -1) if events[at].step in ahead), None)
-                found[path] = len(events) if path.is_truncated else -1 if last is None else last
-        return found
+    def _signals(self) -> MemorySignals:
+        return MemorySignals(self._facts.program, self.paths, self._release_orders, self._end_of_known_rounds)
+
+    def _end_of_known_rounds(self, path: WarpPath) -> int:
+        """Returns the position of a path up to which its rounds of the CTA's barrier are those of other threads."""
+        return 0 if CTA_BARRIER_KEY in self._uncountable_barriers else self._known_ends.get(path, NEVER)
 
     @cached_property
-    def _first_strong_read(self) -> dict[WarpPath, int]:
-        """Maps each path that may acquire by a strong read of memory to the first position after such a read."""
-        strong, found = self._strong_steps("read"), {}
-        for path in self.paths if strong else ():
-            if not strong.isdisjoint(path.group.covered_steps):
-                following = self._program.analysis(Reachability).steps_reachable_from(strong & path.group.covered_steps)
-                events = path.group.events
-                found[path] = next((at for at, event in enumerate(events) if event.step in following), len(events))
-        return found
-
-    def _strong_steps(self, kind: str) -> frozenset[Step]:
-        """Returns the explored steps with a strong access of a kind."""
-        steps = {step for path in self.paths for step in path.group.covered_steps}
-        return frozenset(step for step in steps if _is_strong_access(self._program, step, kind))
+    def _known_ends(self) -> dict[WarpPath, int]:
+        """The first position of each path from which on its synchronization is not known."""
+        return {}
 
 
 class GuessedOrder(HappensBefore):
@@ -412,30 +385,6 @@ def _matches_parity(path: WarpPath, key: Hashable) -> bool:
         isinstance(event.amount, int) and (phase - 1) & 1 == event.amount & 1
         for event, phase in zip(waits, path.release_acquire_points.acquire_phases[key], strict=True)
     )
-
-
-def _is_release(step: Step, orders: frozenset[str]) -> bool:
-    """Returns whether a step is a release, or a fence that turns a later write into a release."""
-    return any(
-        is_fence(effect, proxy_fences=True, orders=orders) or (isinstance(effect, Access) and effect.order in orders)
-        for effect in step.effects
-    )
-
-
-def _is_strong_access(program: Program, step: Step, kind: str) -> bool:
-    """Whether a step has a strong access of a kind; what reads a value that the kernel ignores may be any early read.
-
-    Nothing that the kernel does shows what such an instruction has read, so it need not have observed any write.
-    """
-    strong = [
-        effect
-        for effect in step.effects
-        if isinstance(effect, Access)
-        and (effect.proxy, effect.completion) == ("generic", None)
-        and effect.order != "weak"
-        and effect.kind in (kind, "update")
-    ]
-    return bool(strong) and (kind == "write" or is_result_used(program, step))
 
 
 def _known_end(path: WarpPath) -> int | None:

@@ -7,11 +7,14 @@ the same instruction).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Container
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace
 from ptxkit.isa.effects import Access, Effect, Value
+from ptxkit.semantics.ordering import is_warp_barrier
 from ptxkit.syntax.constants import WARP_SIZE
 
 
@@ -38,12 +41,25 @@ def find_partial_collectives(facts: ScenarioFacts) -> dict[Step, int | None]:
     cut = {tid // WARP_SIZE for group in facts.groups if group.end_reason != "exit" for tid in group.tids}
     counts: dict[Step, Counter[int]] = defaultdict(Counter)
     for group in facts.groups if steps else ():
+        guarded = _threads_of_guarded_steps(group, steps)
         for step in steps & group.covered_steps:
-            counts[step].update(tid // WARP_SIZE for tid in group.tids)
+            counts[step].update(tid // WARP_SIZE for tid in guarded.get(step, group.tids))
     return {
         step: next((count for warp, count in warps.items() if warp not in cut and count < lanes[warp]), None)
         for step, warps in counts.items()
     }
+
+
+def _threads_of_guarded_steps(group: GroupTrace, steps: Container[Step]) -> dict[Step, list[int]]:
+    """Maps each of the steps that a guard divides the threads of a group at to those that execute it the first time."""
+    found: dict[Step, list[int]] = {}
+    for event in group.events:
+        if not isinstance(event, GroupEvent) or event.participants is None:
+            continue
+        if event.step in steps and is_warp_barrier(event.effect):
+            executing = [tid for tid, there in zip(group.tids, event.participants, strict=True) if there]
+            found.setdefault(event.step, executing)
+    return found
 
 
 def _is_immediate(effect: Effect) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
 from ptxkit.analysis.limits import MAX_CHECKED_EXECUTIONS
-from ptxkit.analysis.symexec.check_operands import symbol_of, variable_of
+from ptxkit.analysis.symexec.check_operands import count_addressing_lanes, symbol_of, variable_of
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, value_of_lane
@@ -93,6 +93,7 @@ def _check(
     reader, place = operands.reader(operand), f"bounds of {role}"
     base = operand.base if isinstance(operand, Address) else None
     named = operands.scope.variable(base.text) if isinstance(base, Name) else None
+    lanes = count_addressing_lanes(operands, step.match, role) if step.match is not None else 1
 
     def check(state: GroupState) -> None:
         if state.visit >= MAX_CHECKED_EXECUTIONS or (step, place) in state.trace.operand_violations:
@@ -104,6 +105,10 @@ def _check(
         def values_at_ends(threads: list[int]) -> list[Value]:
             if not threads or (collective and state.tids[threads[0]] % WARP_SIZE):
                 return []
+            if collective and isinstance(held, LaneValues) and not state.visit:
+                own = [value_of_lane(held, index) for index in threads if state.tids[index] % WARP_SIZE < lanes]
+                numbers = [each for each in own if isinstance(each, int)]
+                return [min(numbers), max(numbers)] if len(numbers) == len(own) else list(own[:1])
             ends = [value_of_lane(held, index) for index in (threads[0], threads[-1])]
             return ends[:1] if collective or not isinstance(held, LaneValues) else ends
 

@@ -56,7 +56,7 @@ def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
         operand = operands.step.operand(form.role)
         needed = required_alignment(operands.step, form) or 1 if isinstance(operand, Address) else 1
         if needed > 1:
-            used = _lanes_of(operands, match, form.role) if collective else WARP_SIZE
+            used = count_addressing_lanes(operands, match, form.role) if collective else WARP_SIZE
             stated = (operands.step.constant_of(form.alignment) if form.alignment is not None else None) or needed
             yield _alignment_check(operands, form.role, space, (needed, max(needed, stated)), used)
 
@@ -76,7 +76,7 @@ def required_alignment(step: Step, form: OperandForm) -> int | None:
     return min(found, _TENSOR_BOX_BYTES) if boxes and found is not None else found
 
 
-def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
+def count_addressing_lanes(operands: OperandCompiler, match: Match, role: str) -> int:
     """Returns the number of lanes of a warp whose addresses a collective instruction uses.
 
     The result is 1 where nothing is specified for the other lanes.

@@ -25,14 +25,14 @@ def is_collective_instruction(match: Match) -> bool:
 def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
     """Returns the action of a convergence point of a warp.
 
-    It matters where the warp has diverged, and after a wait for an mbarrier, since lanes that diverge later have all
-    waited before any of them continued.
+    It matters where the warp has diverged, where a guard divides it and at the next one after that, and after a wait
+    for an mbarrier, since lanes that diverge later have all waited before any of them continued.
     """
     record = compile_record(operands, effect)
 
     def meet(state: GroupState) -> None:
-        if state.is_partial or state.has_waited:
-            state.has_waited = False
+        if state.is_partial or state.may_be_apart or state.active is not None:
+            state.may_be_apart = state.active is not None
             record(state)
 
     return meet

@@ -101,7 +101,7 @@ def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepActi
         state.write_register(register, int(is_complete))
         if is_complete:
             record(state)
-            state.has_waited = True
+            state.may_be_apart = True
 
     return wait
 

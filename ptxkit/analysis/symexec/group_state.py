@@ -67,7 +67,7 @@ class GroupState:
     last_progress: the number of executed steps when the execution last found something new. active: the threads that
     execute the current step; None where all do. diverged_groups: the groups that diverged from this one and are not
     executed yet. cta_barriers: the numbers of the barriers of the whole CTA that the group has passed.
-    granted_requests: whether requests for the work of another cluster were granted, by their response. has_waited:
+    granted_requests: whether requests for the work of another cluster were granted, by their response. may_be_apart:
     whether the threads have waited for an mbarrier since the lanes of their warps last converged.
     """
 
@@ -105,7 +105,7 @@ class GroupState:
         self.block_visits: dict[Hashable, int] = {}
         self.active: tuple[bool, ...] | None = None
         self.granted_requests: dict[GroupValue, int] = {}
-        self.has_waited = False
+        self.may_be_apart = False
         self._pending_polls: dict[Step, tuple[GroupValue, GroupValue] | None] = {}
         self._side_counts: dict[tuple[Step, bool], int] = {}
         self.trace_prefix: TracePrefix | None = None
@@ -268,7 +268,7 @@ class GroupState:
             s: None if asked is None else (select_lanes(asked[0], indices), select_lanes(asked[1], indices))
             for s, asked in self._pending_polls.items()
         }
-        other.cta_barriers, other.has_waited = list(self.cta_barriers), self.has_waited
+        other.cta_barriers, other.may_be_apart = list(self.cta_barriers), self.may_be_apart
         return other
 
     def _restrict_to(self, indices: list[int]) -> None:

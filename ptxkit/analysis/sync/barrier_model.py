@@ -1,6 +1,7 @@
 """Models barriers in a simulated schedule: which threads have arrived, and when a phase of a barrier completes.
 
-Each CTA has its own barriers, each warp has one barrier, and the threads of all CTAs of a cluster share one more.
+Each CTA has its own barriers, each warp has one for each instruction and mask of lanes, and the threads of all CTAs of
+a cluster share one more.
 Source: PTX ISA, "bar, barrier", "barrier.cluster", "bar.warp.sync".
 """
 
@@ -13,7 +14,8 @@ from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.sync.thread_classes import ThreadClass
+from ptxkit.analysis.sync.sync_edges import FULL_MASK
+from ptxkit.analysis.sync.thread_classes import ThreadClass, warp_operation_of
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier
 from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
@@ -21,11 +23,9 @@ from ptxkit.semantics.cluster_barrier_state import ClusterBarrierOutcome, Cluste
 from ptxkit.semantics.thread_sets import thread_range, thread_set
 from ptxkit.syntax.constants import WARP_SIZE
 
-#: The mask of all lanes.
-_FULL = 0xFFFFFFFF
-
-#: The level of a barrier, the rank of its CTA, and the number of the barrier or of its warp.
-BarrierKey: TypeAlias = tuple[str, int, int]
+#: The level of a barrier, the rank of its CTA, the number of the barrier or of its warp, and which threads of a warp
+#: wait for each other: those that execute the same instruction with the same mask.
+BarrierKey: TypeAlias = tuple[str, int, int, tuple[str, int] | None]
 
 
 @dataclass(slots=True)
@@ -87,8 +87,12 @@ class BarrierModel:
     @cached_property
     def _threads(self) -> list[int]:
         """The threads of each actor, as a set of threads of all CTAs."""
-        stride = 1 + max(each.tids[-1] for each in self._thread_classes)
-        return [_set_of(each.tids) << each.rank * stride for each in self._thread_classes]
+        return [_set_of(each.tids) << each.rank * self._stride for each in self._thread_classes]
+
+    @cached_property
+    def _stride(self) -> int:
+        """The distance of the threads of consecutive CTAs in the set of all threads."""
+        return 1 + max(each.tids[-1] for each in self._thread_classes)
 
     def arrive(self, actor: int, effect: Barrier, event: TraceEvent) -> tuple[SimulatedBarrier, int] | None:
         """Simulates a barrier operation of an actor; returns the barrier and the phase that the actor waits for."""
@@ -129,21 +133,27 @@ class BarrierModel:
         self.is_approximate |= is_error
 
     def _barrier_key(self, thread_class: ThreadClass, effect: Barrier, event: TraceEvent) -> BarrierKey | None:
-        """Returns the key of the barrier; None for a barrier of some lanes of a warp, which blocks no actor."""
+        """Returns the key of the barrier; None for one that blocks no actor.
+
+        That is one of lanes that are not known, and an instruction of the whole warp, which names no lanes: PTX603
+        reports where only some execute it.
+        """
         if effect.level == "warp":
-            mask = event.amount  # the immediate -1 is wider than a mask
-            whole = mask is None or (isinstance(mask, int) and mask & _FULL == _FULL)
-            return ("warp", thread_class.rank, thread_class.tids[0] // WARP_SIZE) if whole else None
+            mask = event.amount
+            if not isinstance(mask, int) or any(not mask >> tid % WARP_SIZE & 1 for tid in thread_class.tids):
+                return None
+            met = (warp_operation_of(event), mask & FULL_MASK)  # the immediate -1 is wider than a mask
+            return ("warp", thread_class.rank, thread_class.tids[0] // WARP_SIZE, met)
         if effect.level == "cluster":
-            return ("cluster", 0, 0)
+            return ("cluster", 0, 0, None)
         if isinstance(event.amount, int):
-            return ("cta", thread_class.rank, event.amount)
+            return ("cta", thread_class.rank, event.amount, None)
         self.is_approximate |= event.amount is not None
-        return ("cta", thread_class.rank, 0)
+        return ("cta", thread_class.rank, 0, None)
 
     def _new_barrier(self, key: BarrierKey) -> SimulatedBarrier:
         """Returns a barrier at which all threads of its level that have not exited are expected."""
-        level, rank, number = key
+        level, rank, number, met = key
         members = 0
         for index, each in enumerate(self._thread_classes):
             is_member = level == "cluster" or (
@@ -151,9 +161,15 @@ class BarrierModel:
             )
             if is_member and not self._has_exited(index):
                 members |= self._threads[index]
+        if met is not None:
+            members &= self._lanes_of(rank, number, met[1])
         if level == "cluster":
             return SimulatedBarrier(ClusterBarrierState(members))
         return SimulatedBarrier(BarrierState(members))
+
+    def _lanes_of(self, rank: int, warp: int, mask: int) -> int:
+        """Returns the set of the threads of a warp that a mask names."""
+        return mask << rank * self._stride + warp * WARP_SIZE
 
     def _declare(self, barrier: SimulatedBarrier, state: BarrierState, effect: Barrier, event: TraceEvent) -> None:
         """Records the number of threads that the barrier is declared to wait for."""

@@ -19,7 +19,7 @@ from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
 from ptxkit.analysis.sync.phase_fault_localization import PhaseFault, PhaseFaultLocalizer
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult, simulate_schedule
-from ptxkit.analysis.sync.thread_classes import ThreadClass, is_sync_effect, thread_classes_of
+from ptxkit.analysis.sync.thread_classes import ThreadClass, is_sync_effect, thread_classes_of, warp_operation_of
 from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack
 
 
@@ -109,7 +109,7 @@ class SyncSimulation:
 
     def is_ordinal(self, rank: int, number: int) -> bool:
         """Returns whether the n-th use by each warp of a CTA's barrier counts in phase n, in all schedules."""
-        met = [each.meetings.get(("cta", rank, number)) for each in self.schedules.values()]
+        met = [each.meetings.get(("cta", rank, number, None)) for each in self.schedules.values()]
         return bool(met) and all(each is not None and each.is_ordinal and not each.is_chance for each in met)
 
     @property
@@ -176,10 +176,10 @@ class SyncSimulation:
         ):
             return False
         whole: set[Sequence[tuple[Effect, object]]] = set()
-        by_warp: dict[tuple[int, int], Sequence[tuple[Effect, object]]] = {}
+        by_warp: dict[tuple[int, int], Sequence[tuple[Effect, object, str]]] = {}
         for actor in self.thread_classes:
-            met = tuple((event.effect, event.amount) for event in actor.events)
-            whole.add(tuple(each for each in met if is_sync_effect(each[0], warp=False)))
+            met = tuple((event.effect, event.amount, warp_operation_of(event)) for event in actor.events)
+            whole.add(tuple(each[:2] for each in met if is_sync_effect(each[0], warp=False)))
             if any(by_warp.setdefault((actor.rank, warp), met) != met for warp in actor.warps):
                 return False
         return len(whole) == 1 and all(isinstance(number, int | None) for _, number in next(iter(whole)))

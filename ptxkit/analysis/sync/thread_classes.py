@@ -14,6 +14,7 @@ from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, Un
 from ptxkit.analysis.values.symbolic_values import LaneValues, Value
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierEffect
+from ptxkit.semantics.ordering import is_warp_convergence
 from ptxkit.syntax.constants import WARP_SIZE
 
 #: As a tuple, since each event is looked up in it.
@@ -28,6 +29,12 @@ def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
     if isinstance(effect, Barrier):
         return warp or effect.level != "warp"
     return isinstance(effect, _MBARRIER_EFFECTS)
+
+
+def warp_operation_of(event: TraceEvent) -> str:
+    """Returns what lanes have to execute together: an instruction with its modifiers, or nothing but a barrier."""
+    match = event.step.match
+    return match.canonical if match is not None and is_warp_convergence(event.effect) else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

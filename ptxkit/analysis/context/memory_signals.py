@@ -1,0 +1,152 @@
+"""Finds where strong accesses to memory, such as flags, may order the threads of a CTA.
+
+A strong write of one thread may order what a strong read of another one precedes. No exploration counts the values of
+flags, but a thread that has not yet arrived at a round of the CTA's barrier reads before each write that another one
+makes after that round. Positions are indices into the events of a path's group.
+
+Source: PTX ISA, "Causality Order", "Release and Acquire Patterns".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+from ptxkit.analysis.cfg.reachability import Reachability, StepSet
+from ptxkit.analysis.context.warp_paths import WarpPath
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import is_result_used
+from ptxkit.isa.effects import Access
+from ptxkit.semantics.ordering import is_fence
+
+#: The barrier at which all threads of the CTA arrive.
+CTA_BARRIER_KEY = ("cta", 0)
+
+
+class MemorySignals:
+    """The strong accesses of some paths, by the rounds of the CTA's barrier.
+
+    release_orders: the orders of accesses that release, where a strong write orders only what its thread did before its
+    last release; None where every strong write orders. end_of_known_rounds: returns the position of a path up to which
+    its rounds of the barrier are those of the other threads.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        paths: Sequence[WarpPath],
+        release_orders: frozenset[str] | None,
+        end_of_known_rounds: Callable[[WarpPath], int],
+    ) -> None:
+        self._program = program
+        self._paths = paths
+        self._end_of_known_rounds = end_of_known_rounds
+        self._reach_cache: dict[tuple[frozenset[Step], bool], StepSet] = {}
+        steps = {step for path in paths for step in path.group.covered_steps}
+        writes, reads = (
+            frozenset(step for step in steps if _is_strong_access(program, step, kind)) for kind in ("write", "read")
+        )
+        if release_orders is not None:
+            signaling = self._steps_near(writes, forward=False)
+            writes = frozenset(
+                step for step in program.effectful_steps if _is_release(step, release_orders) and step in signaling
+            )
+        self._writes = self._paths_with(writes)
+        self._reads = self._paths_with(reads)
+        self._last_write = {path: self._last_position(path, strong) for path, strong in self._writes.items()}
+
+    @property
+    def may_order(self) -> bool:
+        """Whether a strong write of one thread may order what a strong read of another thread precedes."""
+        return bool(self._writes) and bool(self._reads)
+
+    def round_of_next_write(self, path: WarpPath, since: int) -> int | None:
+        """Returns how many rounds of the barrier are complete when a path may first release by a strong write.
+
+        since: the position from which on it is to do so; None where it does not.
+        """
+        if since > self._last_write.get(path, -1):
+            return None
+        rounds = self._rounds_with(path, self._writes[path], since, path.release_acquire_points.acquires)
+        return next(rounds, 0)
+
+    def reads_after(self, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
+        """Yields each path that may read what is written after a round, and its first position after such a read."""
+        for path, strong in self._reads.items():
+            events, arrivals = path.group.events, path.release_acquire_points.releases
+            rounds = self._rounds_with(path, strong, 0, arrivals)
+            number = next((each for each in rounds if each >= ordinal), None)
+            if number is not None:
+                following = self._steps_near(strong, forward=True)
+                first = self._rounds_of(path, arrivals)[number - 1] if number else 0
+                yield path, next((at for at in range(first, len(events)) if events[at].step in following), len(events))
+            elif path.is_truncated:
+                yield path, len(events)
+
+    def _rounds_with(
+        self, path: WarpPath, strong: frozenset[Step], since: int, marks: Mapping[Hashable, list[int]]
+    ) -> Iterator[int]:
+        """Yields the numbers of rounds after which a path may execute one of some steps, from a position on.
+
+        marks: where threads acquire from barriers, or where they release.
+        """
+        positions, events = self._rounds_of(path, marks), path.group.events
+        for number in range(bisect_left(positions, since), len(positions) + 1):
+            between = strong
+            if number:
+                after = self._steps_near(frozenset([events[positions[number - 1]].step]), forward=True)
+                between = frozenset(step for step in between if step in after)
+            if number < len(positions):
+                before = self._steps_near(frozenset([events[positions[number]].step]), forward=False)
+                between = frozenset(step for step in between if step in before)
+            if between:
+                yield number
+
+    def _rounds_of(self, path: WarpPath, marks: Mapping[Hashable, list[int]]) -> list[int]:
+        """Returns the positions of a path in the known rounds of the barrier of the CTA."""
+        positions = marks.get(CTA_BARRIER_KEY, [])
+        return positions[: bisect_left(positions, self._end_of_known_rounds(path))]
+
+    def _last_position(self, path: WarpPath, strong: frozenset[Step]) -> int:
+        """Returns the last position from which a path may reach one of some steps."""
+        events, ahead = path.group.events, self._steps_near(strong, forward=False)
+        last = next((at for at in range(len(events) - 1, -1, -1) if events[at].step in ahead), -1)
+        return len(events) if path.is_truncated else last
+
+    def _steps_near(self, steps: frozenset[Step], *, forward: bool) -> StepSet:
+        """Returns some steps with those that may follow one of them, or that may precede one."""
+        found = self._reach_cache.get((steps, forward))
+        if found is None:
+            reachability = self._program.analysis(Reachability)
+            find = reachability.steps_reachable_from if forward else reachability.steps_reaching
+            found = self._reach_cache[steps, forward] = find(steps)
+        return found
+
+    def _paths_with(self, steps: frozenset[Step]) -> dict[WarpPath, frozenset[Step]]:
+        """Maps each path that executes some of the steps to these."""
+        found = {path: steps & path.group.covered_steps for path in self._paths if steps}
+        return {path: executed for path, executed in found.items() if executed}
+
+
+def _is_release(step: Step, orders: frozenset[str]) -> bool:
+    """Returns whether a step is a release, or a fence that turns a later write into a release."""
+    return any(
+        is_fence(effect, proxy_fences=True, orders=orders) or (isinstance(effect, Access) and effect.order in orders)
+        for effect in step.effects
+    )
+
+
+def _is_strong_access(program: Program, step: Step, kind: str) -> bool:
+    """Whether a step has a strong access of a kind; what reads a value that the kernel ignores may be any early read.
+
+    Nothing that the kernel does shows what such an instruction has read, so it need not have observed any write.
+    """
+    strong = [
+        effect
+        for effect in step.effects
+        if isinstance(effect, Access)
+        and (effect.proxy, effect.completion) == ("generic", None)
+        and effect.order != "weak"
+        and effect.kind in (kind, "update")
+    ]
+    return bool(strong) and (kind == "write" or is_result_used(program, step))
