@@ -82,10 +82,9 @@ def is_template(annotation: ast.expr | None) -> bool:
 
 def test_the_title_of_a_fix_is_one_of_the_catalogue() -> None:
     titles = []
-    stored = PACKAGE / "batch" / "result_codec.py"
     for path in PACKAGE.rglob("*.py"):
         for function in nodes_of(path):
-            if not isinstance(function, ast.FunctionDef) or path == stored:
+            if not isinstance(function, ast.FunctionDef):
                 continue
             within = list(ast.walk(function))
             if not any(isinstance(node, ast.Name) and node.id in {"Fix", "FixCandidate"} for node in within):
