@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ptxkit.diagnostic_groups import fault_notes, group_names, split_places
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
+from ptxkit.fast_dataclasses import fields
 from ptxkit.model.kernel_conditions import KernelConditions, conditions_by_kernel
 from ptxkit.report.requirements_json import requirement_object
-from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
+from ptxkit.results import FileResult, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 from ptxkit.user_code import user_frames
 
@@ -62,7 +63,7 @@ def _file_object(result: FileResult) -> dict[str, object]:
         "conditions": [_conditions_object(each) for each in conditions_by_kernel(result.undecided)],
     }
     if result.runs:
-        document["runs"] = [_run_object(item) for item in result.runs]
+        document["runs"] = [record_object(item) for item in result.runs]
     if result.obligations is not None:
         document["obligations"] = [_obligation_object(item) for item in result.obligations]
     return document
@@ -78,17 +79,9 @@ def _diagnostic_objects(result: FileResult) -> list[dict[str, object]]:
     ]
 
 
-def _run_object(item: KernelRun) -> dict[str, object]:
-    return {
-        "kernel": item.kernel,
-        "launch": item.launch,
-        "arguments": list(item.arguments),
-        "runs": item.runs,
-        "whole": item.whole,
-        "steps": item.steps,
-        "reached": item.reached,
-        "instructions": item.instructions,
-    }
+def record_object(record: Any) -> dict[str, object]:
+    """The fields of a record as a JSON object with their names."""
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def diagnostic_object(item: Diagnostic) -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ptxkit.model.survey import Survey
 from ptxkit.model.transfer import KernelTransfers, Transfer
+from ptxkit.report.as_json import record_object
 from ptxkit.report.surveys_json import surveys_json
 
 
@@ -19,7 +20,7 @@ def _kernel(kernel: KernelTransfers) -> dict[str, object]:
 
 
 def _transfer(row: Transfer) -> dict[str, object]:
-    place, choice = row.source_line, row.choice
+    place = row.source_line
     return {
         "line": row.line,
         "function": row.function,
@@ -34,20 +35,9 @@ def _transfer(row: Transfer) -> dict[str, object]:
         "bytes": row.size.number,
         "bytes_depend_on": row.size.depends_on or None,
         "zero_bytes": row.size.zeros,
-        "completion": {
-            "mechanism": row.completion.mechanism,
-            "object": row.completion.object,
-            "lines": list(row.completion.lines),
-        },
-        "waits": [{"line": each.line, "pending": each.pending, "reads_only": each.reads_only} for each in row.waits],
-        "fences": [{"line": each.line, "between": each.between, "other": each.other} for each in row.fences],
-        "choice": None
-        if choice is None
-        else {
-            "decided": choice.decided,
-            "words": choice.words,
-            "branch": choice.branch,
-            "alternatives": list(choice.alternatives),
-        },
+        "completion": record_object(row.completion),
+        "waits": [record_object(each) for each in row.waits],
+        "fences": [record_object(each) for each in row.fences],
+        "choice": None if row.choice is None else record_object(row.choice),
         "reached": row.reached,
     }
