@@ -18,7 +18,8 @@ from ptxkit.emulator.races.vector_clocks import FENCED_GLOBAL, FENCED_SHARED, Ct
 from ptxkit.emulator.sync.async_operation import AsyncOperation
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
-from ptxkit.semantics.ordering import is_half_proxy_fence, scope_level
+from ptxkit.isa.effects import Effect
+from ptxkit.semantics.ordering import is_fence, is_half_proxy_fence, scope_level
 
 if TYPE_CHECKING:
     from ptxkit.emulator.state.memory import ByteBuffer
@@ -59,8 +60,17 @@ class AccessSite:
 @lru_cache(maxsize=MAX_CACHED_OPCODES)
 def is_one_way(opcode: str) -> bool:
     """Returns whether an instruction is a fence that orders the generic and the async proxy in one direction."""
-    effects = (each for match in table().candidates(opcode) for each in match.effects)
-    return any(is_half_proxy_fence(each, "async") for each in effects)
+    return any(is_half_proxy_fence(each, "async") for each in _effects_of(opcode))
+
+
+@lru_cache(maxsize=MAX_CACHED_OPCODES)
+def is_sc_fence(opcode: str) -> bool:
+    """Returns whether an instruction is a sequentially consistent fence."""
+    return any(is_fence(each, proxy_fences=False, orders=frozenset({"sc"})) for each in _effects_of(opcode))
+
+
+def _effects_of(opcode: str) -> Iterator[Effect]:
+    return (each for match in table().candidates(opcode) for each in match.effects)
 
 
 class AccessHistory:
@@ -208,7 +218,8 @@ class AccessHistory:
         if not self._clock_kinds:
             codes = cta.machine.program.decoded_functions
             parted = cta.cluster.size > 1 or any(is_one_way(each) for code in codes for each in code.opcodes)
-            self._clock_kinds = clock_kind_count(parted=parted, strict=self.strict)
+            sc = any(is_sc_fence(each) for code in codes for each in code.opcodes)
+            self._clock_kinds = clock_kind_count(parted=parted, strict=self.strict, sc=sc)
         return self._clock_kinds
 
 

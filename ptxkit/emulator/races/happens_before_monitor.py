@@ -16,6 +16,7 @@ from ptxkit.emulator.races.polled_flags import PolledFlags
 from ptxkit.emulator.races.proxy_checker import OperandStoreChecker, ProxyChecker
 from ptxkit.emulator.races.race_detector import RaceDetector
 from ptxkit.emulator.races.release_patterns import ReleasePatterns
+from ptxkit.emulator.races.sc_fences import ScFences
 from ptxkit.emulator.races.shared_memory_lifetime import SharedMemoryLifetime
 from ptxkit.emulator.races.tensor_memory_order import TensorMemoryOrder
 from ptxkit.emulator.races.tensormap_fences import TensormapFences
@@ -37,6 +38,7 @@ class HappensBeforeMonitor:
             InflightAccessChecker(),
             CollectiveChecks(),
             releases,
+            ScFences(history),
             SharedMemoryLifetime(history),
             *only_strict,
             RaceDetector(history, releases),

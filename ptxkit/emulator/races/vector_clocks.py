@@ -38,12 +38,15 @@ ClockVector: TypeAlias = "dict[CtaClocks, Any]"
     FENCED_HERE_GLOBAL,
     IMPLICITLY_FENCED,
     AFTER_WAIT,
-) = range(9)
+    BEFORE_SC_FENCE,
+    BEFORE_SEEN_WRITE,
+) = range(11)
 """Aspects of the knowledge of an access: that it is complete; that it is fenced toward the async proxy, by space; that
 it is known by operations whose scopes include both CTAs; that it is released toward the async proxy, and still needs an
 acquire; that an access of another CTA was fenced in this CTA; that it precedes a wait for an operation, which may be
-such a fence; and that an access of another CTA precedes such a wait in this CTA. All launches have the first three, see
-`clock_kind_count`.
+such a fence; that an access of another CTA precedes such a wait in this CTA; that it precedes a sequentially consistent
+fence; and that it does, and what follows the fence was observed, see `sc_fences`. All launches have
+the first three, see `clock_kind_count`.
 """
 
 _SHARED_ENGINES = (
@@ -51,14 +54,17 @@ _SHARED_ENGINES = (
 )
 
 _FENCED_HERE = FENCED_HERE_SHARED - FENCED_SHARED
-_MIN_KINDS, _CLUSTER_KINDS, _STRICT_KINDS = 3, 5, 9
+_MIN_KINDS, _CLUSTER_KINDS, _STRICT_KINDS, _SC_KINDS = 3, 5, 9, 11
 
 
-def clock_kind_count(*, parted: bool, strict: bool) -> int:
+def clock_kind_count(*, parted: bool, strict: bool, sc: bool) -> int:
     """Returns the number of aspects of a launch.
 
-    `parted` states whether CTAs access each other's memory, or fences are one-directional.
+    `parted` states whether CTAs access each other's memory, or fences are one-directional, and `sc` whether there are
+    sequentially consistent fences.
     """
+    if sc:
+        return _SC_KINDS
     return _STRICT_KINDS if strict else _CLUSTER_KINDS if parted else _MIN_KINDS
 
 
@@ -208,33 +214,27 @@ class CtaClocks:
         if self.thread_remote_times or len(index) < self.cta.threads:
             self.thread_remote_times.change(index, self.remote_times, _mark_waited)
 
-    def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
-        """Fences the accesses that some threads know to be released toward the async proxy."""
+    def acquire_proxy(self, index: Any, aspects: Sequence[int], by: int = RELEASED) -> None:
+        """Fences the accesses that some threads know to be released toward the async proxy, or in another aspect."""
         is_whole_cta = len(index) == self.cta.threads
         for clock_kind in aspects:
             self.fenced_times[clock_kind, index] = numpy.maximum(
-                self.fenced_times[clock_kind, index], self.fenced_times[RELEASED, index]
+                self.fenced_times[clock_kind, index], self.fenced_times[by, index]
             )
             if is_whole_cta:
-                self.common_times[clock_kind] = numpy.maximum(
-                    self.common_times[clock_kind], self.common_times[RELEASED]
-                )
+                self.common_times[clock_kind] = numpy.maximum(self.common_times[clock_kind], self.common_times[by])
             else:
                 extra = self._require_thread_times()
-                extra[clock_kind, index] = numpy.maximum(extra[clock_kind, index], self.common_times[RELEASED])
+                extra[clock_kind, index] = numpy.maximum(extra[clock_kind, index], self.common_times[by])
             if self.thread_times is not None:
                 self.thread_times[clock_kind, index] = numpy.maximum(
-                    self.thread_times[clock_kind, index], self.thread_times[RELEASED, index]
+                    self.thread_times[clock_kind, index], self.thread_times[by, index]
                 )
         self.own_times[index] += 1
         if is_whole_cta:
-            self.remote_times = {
-                other: _mark_fenced(times, aspects, RELEASED) for other, times in self.remote_times.items()
-            }
+            self.remote_times = {other: _mark_fenced(times, aspects, by) for other, times in self.remote_times.items()}
         if self.thread_remote_times or (self.remote_times and not is_whole_cta):
-            self.thread_remote_times.change(
-                index, self.remote_times, partial(_mark_fenced, aspects=aspects, by=RELEASED)
-            )
+            self.thread_remote_times.change(index, self.remote_times, partial(_mark_fenced, aspects=aspects, by=by))
 
     def is_out_of_scope(self, index: Any, other: CtaClocks, threads: Any, times: Any) -> Any:
         """Returns which threads know an access of another CTA at a time only by operations of a narrower scope."""
