@@ -225,7 +225,9 @@ class BlockSizeTrials:
                 decided.append(item)
             else:
                 decided.append(replace(item, conditions=holds) if left is None else join_open([item, left], holds))
-        judge.undecided = [*decided, *(join_open([item], holds) for item in open_.values())]
+        decided += (join_open([item], holds) for item in open_.values())
+        name = kernel.program.function.name
+        judge.undecided = [replace(item, kernel=name) if item.conditions else item for item in decided]
         return True
 
     def trials(

@@ -163,7 +163,7 @@ class Rule:
     `paths` if the check depends on the order of a thread's events only, empty if it never is a proof.
     compares_all_threads: whether it counts what all threads do, such as arrivals. prove: the proof about all paths, if
     there is any. needs_proof: whether an obligation without a proof is an open question, also if the rule found nothing
-    wrong.
+    wrong; or at which sites it is one.
     """
 
     code: DiagnosticCode
@@ -175,4 +175,4 @@ class Rule:
     covers: Literal["", "paths"] = ""
     compares_all_threads: bool = False
     prove: Prover | None = None
-    needs_proof: bool = False
+    needs_proof: bool | Callable[[Site], bool] = False

@@ -51,7 +51,11 @@ class ObligationJudge:
 
     def unproven_steps(self, rule: Rule) -> Iterator[Step]:
         """Yields the instructions with an obligation that is neither violated nor proven, and that has no question."""
-        for site in rule.sites(self._program):
+        needs_proof = rule.needs_proof
+        sites = [
+            each for each in rule.sites(self._program) if needs_proof is True or (needs_proof and needs_proof(each))
+        ]
+        for site in sites:
             if self._judge_site(rule, site).words == obligation_words.NOT_COVERED():
                 yield site.step
 

@@ -7,7 +7,8 @@ What it does
     orders that wait before the read, and reads of data that another CTA copied, if that CTA observes the completion on
     its own mbarrier and does not signal it to the reader. In global memory, it finds reads of what a bulk copy out of
     shared memory writes, if the issuing thread has not waited for the writes: `wait_group.read` waits only until the
-    source has been read.
+    source has been read. The operands of an instruction of a pair of CTAs are an open question unless it is proven that
+    the copies of both are complete.
 
 Why it matters
     Until its completion is observed, the copy may write at any time. The read returns old bytes, new bytes, or a
@@ -46,7 +47,7 @@ from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
-from ptxkit.isa.effects import Access
+from ptxkit.isa.effects import Access, CtaGroup
 from ptxkit.isa.group_opcodes import wait_opcode
 from ptxkit.rules.copy_order_help import OrderHelp, explain_missing_order, explain_wait_fault
 from ptxkit.rules.model import (
@@ -60,7 +61,7 @@ from ptxkit.rules.model import (
     add_statement,
     decrease_constant,
 )
-from ptxkit.rules.obligation_sites import both, is_async, reads_shared, sites_of, writes_shared
+from ptxkit.rules.obligation_sites import Site, both, is_async, reads_shared, sites_of, subject_of, writes_shared
 from ptxkit.rules.operation_nouns import operation_noun
 from ptxkit.rules.order_proofs import proves_order
 from ptxkit.syntax.constants import WARP_SIZE
@@ -196,10 +197,24 @@ def _unobserved_remote_copy(name: str, copy: RemoteCopy, event: TraceEvent) -> F
 
 _ASYNC_WRITE = both(writes_shared, is_async)
 
+
+def _reads_both_ctas(site: Site) -> bool:
+    """Returns whether an instruction reads shared memory of both CTAs of a pair.
+
+    What the other one copies there completes on a barrier of either CTA, so that the executions of one do not show it.
+    """
+    is_paired = any(isinstance(effect, CtaGroup) and effect.ctas > 1 for effect in site.step.effects)
+    return is_paired and any(
+        isinstance(effect, Access) and effect.via == "descriptor" and subject_of(effect) == site.subject
+        for effect in site.step.effects
+    )
+
+
 RULE = Rule(
     ptx3xx.READ_BEFORE_WAIT,
     check,
     asynchronous=True,
     sites=sites_of(reads_shared, _ASYNC_WRITE),
     prove=proves_order(reads_shared, _ASYNC_WRITE),
+    needs_proof=_reads_both_ctas,
 )

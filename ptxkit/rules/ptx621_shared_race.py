@@ -15,6 +15,9 @@ What it does
     A store and an atomic operation to the same bytes are a race, too. Two stores by different instructions are an open
     question, unless both store one constant, because they race only if the values differ.
 
+    Lanes of a warp between whose accesses is only an instruction that they execute together, such as a shuffle or
+    `ldmatrix`, are an open question, because the manual does not state that it orders their accesses to memory.
+
     An access that no execution of the analysis reached is an open question, unless no launch reaches it.
 
     Accesses of two CTAs of a cluster to the same bytes are an open question where the cluster barrier does not order
@@ -49,6 +52,11 @@ from ptxkit.analysis.context.early_reads import EarlyReads
 from ptxkit.analysis.context.equal_value_stores import may_store_different_values, stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.context.uncertain_races import (
+    find_convergence_ordered_races,
+    find_flag_ordered_races,
+    find_unlocated_races,
+)
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
@@ -147,11 +155,14 @@ def _is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
 
 
 def _questions_about_order(kernel: KernelFacts) -> Iterator[OpenObligation]:
-    """Yields the accesses that a flag may order, and those at unknown addresses that nothing orders."""
-    for race in kernel.flag_ordered_races:
+    """Yields the accesses that a flag or a shuffle may order, and those at unknown addresses that nothing orders."""
+    for race in find_flag_ordered_races(kernel):
         if not _are_stores(race) or may_store_different_values(race, kernel.explorer.input_independence):
             yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
-    for race in kernel.unlocated_races:
+    for race in find_convergence_ordered_races(kernel):
+        if _is_reported_here(race) and not _are_stores(race):
+            yield OpenObligation(race.steps[1], ptx6xx.ONLY_CONVERGENCE_MAY_ORDER())
+    for race in find_unlocated_races(kernel):
         yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
 
 

@@ -478,9 +478,9 @@ _ANY_RANK = """ld.global.u32 %r13, [%rd1]; and.b32 %r13, %r13, 1; cvt.u64.u32 %r
 mapa.u64 %rd6, %rd5, %r13; mul.wide.u32 %rd7, %r1, 4; add.u64 %rd6, %rd6, %rd7;"""
 _COUNT_ANYWHERE = "atom.add.u32 %r14, [%rd6], 1;"
 _INTO_PEER = """mapa.shared::cluster.u32 %r13, %r2, %r12;
-cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r13], [%r8], 16, [%r11];"""
+cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r13], [%r8], 2048, [%r11];"""
 _OWN = f"{ONE} @%p1 fence.mbarrier_init.release.cluster;"
-_TAKE = f"@!%p1 bra wait; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16; {_INTO_PEER}\n{WAIT} {MEET}"
+_TAKE = f"@!%p1 bra wait; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048; {_INTO_PEER}\n{WAIT} {MEET}"
 _ZERO = "st.shared.u32 [%r4], 0;"
 
 #: Memory that its own CTA initializes, and another CTA updates.
@@ -505,4 +505,4 @@ INITIALIZED = (
     case("a CTA stores after the copy of the other one", f"{_OWN} {MEET} {_TAKE} {_ZERO}"),
 )
 
-CASES = (*REFILLED, *TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)
+CASES = (*INITIALIZED, *REFILLED, *TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)

@@ -81,6 +81,30 @@ FLAGS = (
     _read_before_barrier("each reader signals", signal="red.release.gpu.global.add.u32 [%rd1], 1;", wrong=False),
 )
 
+
+def _exchange(name: str, between: str, *, asks: bool, read: str = "ld.shared.u32 %r14, [%r13];") -> Case:
+    """Each lane stores 16 bytes, and reads those of another lane of its warp. between: code between the two."""
+    return Case(
+        f"lanes exchange data, and {name}",
+        f"""xor.b32 %r13, %r4, 16; st.shared.v4.u32 [%r4], {{%r1, %r1, %r1, %r1}};
+{between}
+{read}""",
+        undecided=("PTX621",) if asks else (),
+    )
+
+
+_SHUFFLE = "shfl.sync.idx.b32 %r12, %r1, 0, 31, -1;"
+_MATRIX = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r14, %r15, %r16, %r17}, [%r13];"
+
+#: Lanes converge at some instructions, of which the manual does not state that they order memory.
+CONVERGENCE = (
+    _exchange("shuffle between", _SHUFFLE, asks=True),
+    _exchange("a barrier of the warp is between, too", f"{_SHUFFLE} bar.warp.sync -1;", asks=False),
+    _exchange("a barrier of the CTA is between", "bar.sync 0;", asks=False),
+    _exchange("a matrix instruction reads", "", asks=True, read=_MATRIX),
+    _exchange("a matrix instruction reads after a barrier", "bar.warp.sync -1;", asks=False, read=_MATRIX),
+)
+
 _BOTH = (
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;",
     f"{_EXPECT} 128;",
@@ -170,6 +194,7 @@ add.u32 %r12, %r11, 1; {other}
 
 CASES = (
     *MASKS,
+    *CONVERGENCE,
     *FLAGS,
     Case(
         "the first slot of a ring is reused after a number of tiles that is no multiple of its slots",

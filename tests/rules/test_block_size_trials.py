@@ -374,3 +374,14 @@ def test_a_race_that_only_the_size_of_all_branches_has_is_a_question() -> None:
     verdict = lint(reduction_by_512_threads(first=""))
     assert verdict.diagnostics == ()
     assert {item.code for item in verdict.undecided} == {"PTX621"}
+
+
+def test_all_questions_that_one_size_decides_are_one_condition_of_the_kernel() -> None:
+    body = """and.b32 %r10, %r1, 31; shl.b32 %r10, %r10, 2; add.u32 %r11, %r2, %r10; st.shared.u32 [%r11], %r1;
+st.shared.u32 [%r11], %r6; bar.warp.sync -1; xor.b32 %r11, %r11, 4; ld.shared.u32 %r12, [%r11];"""
+    verdict = lint(Case("stores by lanes", body, bounds="").text)
+    assert {item.kernel for item in verdict.undecided} == {"kernel"}
+    assert [line for line in print_report(verdict) if "clean if" in line] == [
+        "k.ptx: kernel kernel: clean if the block has 32 threads "
+        "(not 64, 128, 256, 512 or 1024, with which PTX621 occurs)"
+    ]

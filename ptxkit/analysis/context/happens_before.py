@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.memory_signals import CTA_BARRIER_KEY, MemorySignals
-from ptxkit.analysis.context.warp_order import NEVER
+from ptxkit.analysis.context.warp_order import NEVER, WarpOrder
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.shared_window import CTA_BITS
@@ -52,18 +52,24 @@ class HappensBefore:
     """The over-approximated happens-before relation of the threads of some groups.
 
     release_orders: the orders of accesses that release, where a strong write to memory orders only what its thread did
-    before its last release; None where every strong write orders.
+    before its last release; None where every strong write orders. warps: what orders the lanes of each warp; None for
+    all that may order them.
     """
 
     def __init__(
-        self, facts: ScenarioFacts, budget: AnalysisBudget, *, release_orders: frozenset[str] | None = None
+        self,
+        facts: ScenarioFacts,
+        budget: AnalysisBudget,
+        *,
+        release_orders: frozenset[str] | None = None,
+        warps: WarpOrder | None = None,
     ) -> None:
         self._budget = budget
         self._facts = facts
         self._release_orders = release_orders
         self._threads = facts.scenario.launch.threads
         self._is_single_cta = facts.scenario.launch.cluster_size == 1
-        self._warps = facts.warp_order
+        self._warps = facts.warp_order if warps is None else warps
         self.paths = self._warps.paths
         self.path_of = self._warps.path_of
         self.convergence_points_of = self._warps.convergence_points_of

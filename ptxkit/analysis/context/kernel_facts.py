@@ -38,7 +38,6 @@ from ptxkit.analysis.values.scenario import WHOLE_TILES, Scenario, representativ
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 from ptxkit.semantics.object_names import quote_variable
-from ptxkit.semantics.ordering import RELEASE_ORDERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +300,7 @@ class KernelFacts:
         A scenario that differs from an earlier one by a guess, and executes nothing else, is omitted.
         """
         found: list[tuple[int, Race]] = []
-        for number, facts in self._complete_scenarios:
+        for number, facts in self.complete_scenarios:
             analysis = RaceAnalysis(facts)
             found += [(number, conflict) for conflict in analysis]
             self.first_uncompared_access = self.first_uncompared_access or analysis.first_dropped
@@ -313,27 +312,6 @@ class KernelFacts:
         if rank not in self._extents_by_rank:
             self._extents_by_rank[rank] = AccessExtents(self.explorer, rank)
         return self._extents_by_rank[rank]
-
-    @cached_property
-    def unlocated_races(self) -> list[Race]:
-        """The accesses at unknown addresses that nothing orders with accesses that may be to the same bytes."""
-        return [
-            race
-            for _, facts in self._complete_scenarios
-            for race in RaceAnalysis(facts).unlocated_races(self.extents_of(facts))
-        ]
-
-    @cached_property
-    def flag_ordered_races(self) -> list[Race]:
-        """The accesses that only a strong write without a release may order, such as a relaxed or volatile flag."""
-        known = {race.steps for _, race in self.races}
-        return [
-            race
-            for _, facts in self._complete_scenarios
-            if facts.happens_before.orders_by_memory
-            for race in RaceAnalysis(facts, RELEASE_ORDERS)
-            if race.steps not in known
-        ]
 
     @cached_property
     def global_races(self) -> dict[int, tuple[ScenarioFacts, list[Race]]]:
@@ -352,7 +330,7 @@ class KernelFacts:
 
         is_wanted: which accesses are to have addresses; None for those that may race.
         """
-        for number, facts in self._complete_scenarios:
+        for number, facts in self.complete_scenarios:
             if facts.scenario.is_flipped:
                 continue
             terms, given = self.explorer.symbolic_values, facts.scenario
@@ -370,10 +348,10 @@ class KernelFacts:
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:
         """The conflicts that depend on the unknown box sizes of tensor copies."""
-        return [question for _, facts in self._complete_scenarios for question in find_box_size_conflicts(facts)]
+        return [question for _, facts in self.complete_scenarios for question in find_box_size_conflicts(facts)]
 
     @cached_property
-    def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
+    def complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
         """The first scenario of each launch, with its number, where its threads are completely known.
 
         The scenarios that take the other sides of guesses which decide an order are added, and those with instructions

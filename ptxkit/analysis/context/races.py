@@ -30,6 +30,7 @@ from ptxkit.analysis.context.group_completion import find_completion_points
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, SharingAccesses, compute_footprints
 from ptxkit.analysis.context.unproven_accesses import UnprovenAccesses
+from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
@@ -107,10 +108,13 @@ class _RangeAccesses:
 class RaceAnalysis:
     """The races of one scenario, between threads of different warps and between lanes that take the same path."""
 
-    def __init__(self, facts: ScenarioFacts, release_orders: frozenset[str] | None = None) -> None:
-        """Takes the facts of a scenario, and the orders of accesses that release (`HappensBefore`)."""
+    def __init__(
+        self, facts: ScenarioFacts, release_orders: frozenset[str] | None = None, warps: WarpOrder | None = None
+    ) -> None:
+        """Takes the facts of a scenario, the orders of accesses that release, and of warps (`HappensBefore`)."""
         self._facts = facts
         self._release_orders = release_orders
+        self._warps = warps
         self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
@@ -122,7 +126,7 @@ class RaceAnalysis:
 
     @cached_property
     def _happens_before(self) -> HappensBefore:
-        return HappensBefore(self._facts, self._budget, release_orders=self._release_orders)
+        return HappensBefore(self._facts, self._budget, release_orders=self._release_orders, warps=self._warps)
 
     def __iter__(self) -> Iterator[Race]:
         for writing, reading in (*_CONFLICTING_KINDS, _STORES):

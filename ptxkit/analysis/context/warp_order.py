@@ -34,10 +34,12 @@ NEVER = 1 << 62
 class WarpOrder:
     """The paths of the warps of some groups, with the convergence of the lanes of each warp.
 
-    paths_by_warp: the paths by the number of their warp.
+    paths_by_warp: the paths by the number of their warp. collectives: whether collective instructions may order lanes,
+    which converge there.
     """
 
-    def __init__(self, facts: ScenarioFacts) -> None:
+    def __init__(self, facts: ScenarioFacts, *, collectives: bool = True) -> None:
+        self._collectives = collectives
         threads = facts.scenario.launch.threads
         masks = all(map(_has_known_masks, facts.groups))
         self.paths = [
@@ -70,7 +72,7 @@ class WarpOrder:
         key = (group.tids, apart)
         found = self._convergence_cache.get(key)
         if found is None:
-            found = self._convergence_cache[key] = ConvergencePoints(group, apart)
+            found = self._convergence_cache[key] = ConvergencePoints(group, apart, collectives=self._collectives)
         return found
 
     def ordered_position(self, path: WarpPath, position: int, peer: WarpPath) -> int:
@@ -96,7 +98,8 @@ class WarpOrder:
             return there if there is not None else (len(path.group.events) if path.is_truncated else NEVER)
         met, places = self.convergence_points(path.group), self.positions_by_execution(peer.group)
         own = path.group.events[position]
-        ahead = [*([own] if is_collective_step(own.step) else []), *met.barriers_from(position)]
+        is_met = self._collectives and is_collective_step(own.step)
+        ahead = [*([own] if is_met else []), *met.barriers_from(position)]
         for event in ahead:
             found = places.get((event.step, event.visit))
             if found is not None:

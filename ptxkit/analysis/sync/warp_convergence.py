@@ -23,14 +23,24 @@ class ConvergencePoints:
     """The points at which the lanes of a group, or the lanes that take the path of one thread, converge.
 
     These are events that may order the lanes, and collective instructions, which leave no event where all lanes of a
-    warp take one path. apart: the steps at which the lanes in question do not wait for each other.
+    warp take one path. apart: the steps at which the lanes in question do not wait for each other. collectives: whether
+    collective instructions count, which order no memory.
     """
 
-    def __init__(self, group: GroupTrace | ThreadTrace, apart: Collection[Step] = ()) -> None:
+    def __init__(
+        self, group: GroupTrace | ThreadTrace, apart: Collection[Step] = (), *, collectives: bool = True
+    ) -> None:
         self._group = group
-        self._events = [at for at, e in enumerate(group.events) if e.step not in apart and _is_ordering_point(e)]
+        self._collectives = collectives
+        self._events = [at for at, e in enumerate(group.events) if e.step not in apart and self._may_order(e)]
         self._barriers = [at for at in self._events if isinstance(getattr(group.events[at], "effect", None), Barrier)]
-        self._collective = sorted(_collective_positions(step for step in group.covered_steps if step not in apart))
+        steps = (step for step in group.covered_steps if step not in apart) if collectives else ()
+        self._collective = sorted(_collective_positions(steps))
+
+    def _may_order(self, event: TraceEvent | GroupEvent | UnknownCall) -> bool:
+        if isinstance(event, UnknownCall) or self._collectives or not is_warp_convergence(event.effect):
+            return _is_ordering_point(event)
+        return False
 
     def may_order_between(self, since: int, until: int) -> bool:
         """Returns whether events from one position up to another one may order lanes."""
@@ -59,7 +69,7 @@ class ConvergencePoints:
         meeting = self._events[first] if first < len(self._events) else None
         ahead = min(position + MAX_AHEAD, len(self._group.events)) if self._collective else 0
         own = self._group.events[position].step
-        if is_collective_step(own):
+        if self._collectives and is_collective_step(own):
             return position
         for at in range(position + 1, ahead if meeting is None else min(ahead, meeting)):
             if self._has_collective_between(own.start, self._group.events[at].step.start):

@@ -229,6 +229,10 @@ NO_ORDER_PROVEN = _text(
 ONLY_FLAG_MAY_ORDER = _text(
     "only a relaxed or volatile access may order this access and one of another thread to the same bytes"
 )
+ONLY_CONVERGENCE_MAY_ORDER = _text(
+    "only an instruction that the lanes of the warp execute together may order this access and one of another lane to"
+    " the same bytes"
+)
 UNORDERED_ACCESS_MAY_OVERLAP = _text(
     "address unknown; nothing orders this access and one of another thread that may be to the same bytes"
 )

@@ -1,0 +1,40 @@
+"""Finds accesses that only something may order that orders nothing by itself, or whose addresses are not known.
+
+Each pair is a question, not a race: relaxed and volatile flags, lanes that a shuffle makes converge, unknown addresses.
+
+Source: PTX ISA, "Conflict and Data-races", "Causality Order", "Release and Acquire Patterns".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.races import Race, RaceAnalysis
+from ptxkit.analysis.context.warp_order import WarpOrder
+from ptxkit.analysis.sync.warp_convergence import is_collective_step
+from ptxkit.semantics.ordering import RELEASE_ORDERS
+
+
+def find_unlocated_races(kernel: KernelFacts) -> Iterator[Race]:
+    """Yields the accesses at unknown addresses that nothing orders with accesses that may be to the same bytes."""
+    for _, facts in kernel.complete_scenarios:
+        yield from RaceAnalysis(facts).unlocated_races(kernel.extents_of(facts))
+
+
+def find_flag_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
+    """Yields the accesses that only a strong write without a release may order, such as a relaxed or volatile flag."""
+    known = {race.steps for _, race in kernel.races}
+    for _, facts in kernel.complete_scenarios:
+        if facts.happens_before.orders_by_memory:
+            yield from (race for race in RaceAnalysis(facts, RELEASE_ORDERS) if race.steps not in known)
+
+
+def find_convergence_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
+    """Yields the accesses of lanes that only a collective instruction of the warp may order, such as a shuffle."""
+    if not any(map(is_collective_step, kernel.explorer.covered_steps())):
+        return
+    known = {race.steps for _, race in kernel.races}
+    for _, facts in kernel.complete_scenarios:
+        races = RaceAnalysis(facts, warps=WarpOrder(facts, collectives=False))
+        yield from (race for race in races if race.is_intra_warp and race.steps not in known)
