@@ -134,9 +134,6 @@ MAX_GROUP_ACCESSES = 20_000
 """The maximum number of compared accesses by groups. MAX_ACCESS_INSTANCES is the limit for accesses by single threads.
 """
 
-MAX_OPERAND_ASSIGNMENTS = 500
-"""The maximum number of assignments that are visited for one operand."""
-
 MAX_TRACED_REGISTERS = 400
 """The maximum number of registers that are followed for one step."""
 

@@ -6,7 +6,7 @@ compared with the parameter, because a mistake would not be an error on the GPU 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,6 @@ NUMPY_CODES: dict[str, str] = {
 """The format code of NumPy for each PTX type that NumPy has."""
 
 
-def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any]:
-    """Returns the values as NumPy scalars of the parameters' widths, tensor maps, and bytes of structures.
-
-    Raises `ArgumentError`, which names the parameter that a value does not fit.
-    """
-    check_count(signature, len(values))
-    return [convert_argument(argument, value) for argument, value in zip(signature.arguments, values, strict=True)]
-
-
 def check_count(signature: Signature, given: int) -> None:
     """Raises `ArgumentError` if the kernel takes another number of arguments."""
     wanted = signature.arguments
@@ -48,10 +39,10 @@ def check_count(signature: Signature, given: int) -> None:
 def convert_argument(
     argument: Argument, value: object, view: Callable[[Any, str], ArrayView] = view_device_array
 ) -> Any:
-    """Converts one value as `kernel_arguments` does.
+    """Converts one value to a NumPy scalar of the parameter's width, a tensor map, or the bytes of a structure.
 
-    `view` reads an array, and rejects one in other memory: `view_device_array` for a launch, `view_host_array` for the
-    reference machine.
+    Raises `ArgumentError`, which names the parameter, if the value does not fit. `view` reads an array, and rejects one
+    in other memory: `view_device_array` for a launch, `view_host_array` for the reference machine.
     """
     if argument.tensor is not None or isinstance(value, TensorMap):
         if is_array(value):

@@ -326,10 +326,6 @@ class LaunchCondition:
             return contract_words.IN_SOME_LAUNCHES(condition=words)
         return f"{words[:1].upper()}{words[1:]}."
 
-    def is_broken_by(self, launch: ProposedLaunch) -> bool:
-        """Returns whether a launch certainly executes a wrong instruction because it does not satisfy the condition."""
-        return self.scope is ConditionScope.LAUNCH and self.requirement.is_broken_by(launch)
-
 
 @dataclass(frozen=True, slots=True)
 class SufficientCondition:

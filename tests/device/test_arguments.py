@@ -12,11 +12,16 @@ import pytest
 from ptxkit import parse
 from ptxkit.build import BuildTypeError, Global, Kernel, f32, u32
 from ptxkit.device import ArgumentError, Signature
-from ptxkit.device.arguments import kernel_arguments
+from ptxkit.device.arguments import check_count, convert_argument
 from ptxkit.device.signature import Argument, make_kernel_signature, make_module_signatures
 
 VALUES = Signature("k", (Argument("n", "u32"), Argument("x", "f32"), Argument("bits", "b64")))
 POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
+
+
+def kernel_arguments(signature: Signature, values: tuple[object, ...]) -> list[Any]:
+    check_count(signature, len(values))
+    return [convert_argument(argument, value) for argument, value in zip(signature.arguments, values, strict=True)]
 
 
 @dataclass

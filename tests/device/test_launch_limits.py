@@ -6,14 +6,13 @@ import pytest
 
 from ptxkit import parse
 from ptxkit.device import ArgumentError, LaunchError, Signature, compile  # noqa: A004
-from ptxkit.device.arguments import kernel_arguments
 from ptxkit.device.geometry import make_geometry
 from ptxkit.device.signature import make_module_signatures
 from ptxkit.kernel_model.launch_limits import find_launch_limits
 from ptxkit.kernel_model.source_lines import Assembled
 from tests.analysis.contract.support import text_of
 from tests.analysis.contract.test_conditions import DYNAMIC, NAMED, REMOTE, bulk_copy
-from tests.device.test_arguments import Fake
+from tests.device.test_arguments import Fake, kernel_arguments
 
 
 def signature_of(text: str) -> Signature:

@@ -9,11 +9,10 @@ import pytest
 
 from ptxkit.build import Kernel, bf16, f32
 from ptxkit.device import ArgumentError, DeviceError, Signature, TensorMap, TensorMapError, check_device
-from ptxkit.device.arguments import kernel_arguments
 from ptxkit.device.signature import Argument, make_kernel_signature
 from ptxkit.device.tensormap import MappedTensor, make_tensor
 from tests.device.conftest import reason
-from tests.device.test_arguments import Fake
+from tests.device.test_arguments import Fake, kernel_arguments
 
 
 def matrix(**options: Any) -> Fake:

@@ -234,8 +234,8 @@ def test_a_named_barrier_excludes_blocks_that_are_too_small() -> None:
     [condition] = conditions_of(text)
     assert condition.scope is ConditionScope.LAUNCH
     assert condition.sentence.startswith("The block must not have 32 threads, with which PTX601 occurs; no error ")
-    assert condition.is_broken_by(ProposedLaunch(block=(32, 1, 1)))
-    assert not condition.is_broken_by(ProposedLaunch(block=(64, 1, 1)))
+    assert condition.requirement.is_broken_by(ProposedLaunch(block=(32, 1, 1)))
+    assert not condition.requirement.is_broken_by(ProposedLaunch(block=(64, 1, 1)))
     assert not run_kernel(text, block=32).is_clean
     assert run_kernel(text, block=64).is_clean
     assert run_kernel(text, block=128).is_clean
