@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.ir.shared_window import CTA_BITS, SharedWindow
-from ptxkit.analysis.values.cta_values import Numbers
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.uniform_terms import Numbers
 from ptxkit.semantics.value_ops import bit_mask
 
 

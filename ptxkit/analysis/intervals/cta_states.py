@@ -15,7 +15,7 @@ Source: Bardsley et al., "Engineering a Static Verification Tool for GPU Kernels
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
@@ -24,7 +24,8 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
-from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, Numbers, UniformTerm, apply, atom
+from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, apply
+from ptxkit.analysis.values.uniform_terms import Numbers, UniformTerm, atom
 from ptxkit.fast_dataclasses import dataclass, field
 
 #: A number of which a replaced value remains known as the remainder, so that the masks of stage numbers apply to it.
@@ -81,11 +82,16 @@ class CtaStates:
         self._all = (1 << values.threads) - 1
         self._unknown: set[Origin] = set()
         self._renamed: set[Merge] = set()
-        self._live = self._find_live_merges(wanted)
-        merges = {merge for live in self._live for merge in live if isinstance(merge, Merge)}
-        self._uniform = {merge for merge in merges if self._is_uniform(merge)}
+        self._wanted = list(wanted)
+        self._examine_values()
         self.states: list[IntervalState] = []
         self._explore()
+
+    def _examine_values(self) -> None:
+        """Determines what the wanted values depend on."""
+        self._live = self._find_live_merges(self._wanted)
+        merges = {merge for live in self._live for merge in live if isinstance(merge, Merge)}
+        self._uniform = {merge for merge in merges if self._is_uniform(merge)}
 
     @property
     def roots(self) -> Iterator[IntervalState]:
@@ -186,13 +192,31 @@ class CtaStates:
 
     def _explore(self) -> None:
         work = MAX_CTA_STATE_VISITS
-        while not self._try_to_explore():
+        while (excess := self._try_to_explore()) is not None:
             work -= len(self.states)
             if work < 0:
                 raise TooManyStatesError
+            if self._values.relate(self._samples()):
+                self._examine_values()
+            else:
+                self._approximate(*excess)
 
-    def _try_to_explore(self) -> bool:
-        """Explores all states; returns False if a merge had too many values, which are approximated from then on."""
+    def _samples(self) -> Mapping[int, Sequence[Mapping[Merge, int]]]:
+        """Returns known values of the registers at merges, for each block in all its states."""
+        found: dict[int, list[dict[Merge, int]]] = defaultdict(list)
+        for state in self.states:
+            if state.first == self._cfg.block_starts[state.block]:
+                own = {
+                    merge: value
+                    for merge, value in state.values.items()
+                    if isinstance(merge, Merge) and merge.block == state.block and isinstance(value, int)
+                }
+                if own:
+                    found[state.block].append(own)
+        return found
+
+    def _try_to_explore(self) -> tuple[Mapping[Origin, Collection[CtaValue]], Collection[Origin]] | None:
+        """Explores all states; returns the values at merges, and those merges that have too many."""
         by_key: dict[_Key, IntervalState] = {}
         seen: dict[Origin, set[CtaValue]] = defaultdict(set)
         self.states = []
@@ -233,17 +257,18 @@ class CtaStates:
                 if not excessive:
                     raise TooManyStatesError
             if excessive:
-                self._approximate(seen, excessive)
-                return False
-        return True
+                return seen, excessive
+        return None
 
     def _approximate(self, seen: Mapping[Origin, Collection[CtaValue]], excessive: Collection[Origin]) -> None:
         """Approximates merges with too many values.
 
         They may have so many only because others have, which are approximated first.
         """
-        many = {merge for merge, held in seen.items() if len(held) > MAX_MERGE_VALUES // 4}
-        for candidates in (excessive, many):
+        many, several = (
+            {merge for merge, held in seen.items() if len(held) > MAX_MERGE_VALUES // part} for part in (4, 8)
+        )
+        for candidates in (excessive, many, several):
             fresh = self._uniform.intersection(candidates) - self._renamed
             if fresh:
                 self._renamed |= fresh

@@ -18,7 +18,8 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.limits import MAX_PENDING_COMMITS
 from ptxkit.analysis.symexec.descriptor_addresses import matrix_extent
-from ptxkit.analysis.values.cta_values import Atom, CtaValue, Numbers, UniformTerm, per_thread
+from ptxkit.analysis.values.cta_values import CtaValue, per_thread
+from ptxkit.analysis.values.uniform_terms import Atom, Numbers, UniformTerm
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, CommitGroup, WaitGroup
 from ptxkit.isa.expressions import ConstantExpr

@@ -14,7 +14,7 @@ from ptxkit.analysis.intervals.cta_states import CtaStates
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_INTERVAL_PAIRS, MAX_INTERVAL_UNITS
-from ptxkit.analysis.values.cta_values import Numbers
+from ptxkit.analysis.values.uniform_terms import Numbers
 
 _Range: TypeAlias = tuple[int, int]
 #: Represents several threads that access the same bytes.

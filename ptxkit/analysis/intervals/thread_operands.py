@@ -14,9 +14,10 @@ from ptxkit.analysis.intervals.cluster_threads import ClusterThreads
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS, EVEN_CTA, FIRST_ADDRESS, SharedWindow
 from ptxkit.analysis.symexec.lane_ops import source_lane
-from ptxkit.analysis.values.cta_values import CtaValue, UniformTerm, atom, is_uniform, per_thread
+from ptxkit.analysis.values.cta_values import CtaValue, is_uniform, per_thread
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.special_registers import SpecialRegisters
+from ptxkit.analysis.values.uniform_terms import UniformTerm, atom
 from ptxkit.analysis.values.value_reader import Reader, loaded_argument
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.semantics.layout import DeclaredVariable

@@ -9,17 +9,20 @@ Source: Braun et al., "Simple and Efficient Construction of Static Single Assign
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.cta_operands import UNKNOWN_OPERATIONS
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, Unassigned, ValueGraph, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.cluster_threads import ClusterThreads
+from ptxkit.analysis.intervals.linear_relations import LinearRelation, RelationFinder
 from ptxkit.analysis.intervals.thread_operands import ThreadOperands
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.values.cta_values import Atom, CtaValue, UniformTerm, apply
+from ptxkit.analysis.values.counter_fractions import divisor_of
+from ptxkit.analysis.values.cta_values import CtaValue, apply
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
 from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import ALL, Access, CtaGroup, MbarrierEffect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
@@ -29,6 +32,10 @@ Origin: TypeAlias = "Merge | Assignment"
 """A value that is given: at a merge of the control flow, or the result of a wait for an mbarrier."""
 Environment: TypeAlias = "Mapping[Origin, CtaValue]"
 """The values at the merges where control was last, and the results of the last waits."""
+
+
+#: The operations by which compilers divide.
+_DIVIDING = frozenset(("mul_hi", "div", "rem"))
 
 
 class ThreadValues:
@@ -58,6 +65,7 @@ class ThreadValues:
         self._support: dict[ValueNode, frozenset[Origin]] = {}
         self._order: dict[Assignment, tuple[Origin, ...]] = {}
         self._known: dict[tuple[Hashable, ...], CtaValue] = {}
+        self._related: dict[Merge, LinearRelation] = {}
         self.assumed: Mapping[Atom, int] = {}
         self.unknown_guards: dict[Atom, set[Step]] = defaultdict(set)
 
@@ -65,6 +73,31 @@ class ThreadValues:
         """Takes the values of some assignments from the environment from now on. It is called before any evaluation."""
         self._given = frozenset(nodes)
         self._support.update((node, frozenset((node,))) for node in self._given)
+
+    def relate(self, samples: Mapping[int, Sequence[Mapping[Merge, int]]]) -> bool:
+        """Looks for registers at merges that depend on others there; returns whether it has found some.
+
+        samples: for each block, some values of registers at its start together.
+        """
+
+        def sources_of(merge: Merge) -> Mapping[int | None, ValueNode]:
+            return {before: self.resolve(source) for before, source in self.graph.sources_of(merge)}
+
+        found = RelationFinder(sources_of, self.value, self._width_of, samples.values()).find()
+        if found:
+            self._related.update(found)
+            self._support = {node: frozenset((node,)) for node in self._given}
+            self._order.clear()
+            self._known.clear()
+        return bool(found)
+
+    def _width_of(self, merge: Merge) -> int:
+        """Returns the width of a register in bits; that of the widest if it is not known."""
+        for _, source in self.graph.sources_of(merge):
+            named = source.step.scope.find(source.register) if isinstance(source, Assignment) else None
+            if named is not None and named.kind in ("b32", "u32", "s32"):
+                return 32
+        return 64
 
     # What a value depends on.
 
@@ -114,7 +147,9 @@ class ThreadValues:
 
     def _support_of(self, node: ValueNode) -> frozenset[Origin]:
         if isinstance(node, Merge):
-            return frozenset((node,))
+            relation = self._related.get(node)
+            counter = node if relation is None else relation.counter
+            return frozenset(() if counter is None else (counter,))
         if isinstance(node, Unassigned):
             return frozenset()
         stack: list[ValueNode] = [node]
@@ -129,7 +164,7 @@ class ThreadValues:
                 stack.extend(waiting)
                 continue
             self._support[top] = frozenset().union(
-                *(frozenset((each,)) if isinstance(each, Merge) else self._support.get(each, ()) for each in own)
+                *(self._support_of(each) if isinstance(each, Merge) else self._support.get(each, ()) for each in own)
             )
             stack.pop()
         return self._support[node]
@@ -154,6 +189,25 @@ class ThreadValues:
         A comparison and operations on predicates do not count, since only the result of the comparison matters there.
         """
         using = (node for node in self.nodes_before(nodes) if not functions.isdisjoint(self._functions_of(node)))
+        return self._origins_of(using)
+
+    def divisors(self, nodes: Iterable[ValueNode]) -> dict[Origin, set[int]]:
+        """Returns the constants other than powers of two by which a number that depends on each origin is divided."""
+        found: dict[Origin, set[int]] = defaultdict(set)
+        for node in self.nodes_before(nodes):
+            functions = self._functions_of(node)
+            if functions.isdisjoint(_DIVIDING):
+                continue
+            for each in node.step.instruction.operands:
+                number = None if list(operand_names(each)) else self.operand(node.step, each, {})
+                is_reciprocal = "mul_hi" in functions
+                divisor = divisor_of(number, is_reciprocal=is_reciprocal) if isinstance(number, int) else None
+                for origin in self._origins_of([node]) if divisor is not None else ():
+                    found[origin].add(divisor or 1)
+        return found
+
+    def _origins_of(self, using: Iterable[Assignment]) -> set[Origin]:
+        """Returns the origins from which the operands of some assignments are computed."""
         found: set[Origin] = set()
         waiting = [origin for node in using for origin in self._numbers_in(node)]
         while waiting:
@@ -186,7 +240,7 @@ class ThreadValues:
         while waiting:
             for each in self._reads_of(waiting.pop()).values():
                 if isinstance(each, Merge):
-                    yield each
+                    yield from self._support_of(each)
                 elif isinstance(each, Assignment) and each not in seen and each not in self._given:
                     seen.add(each)
                     if "compare" not in self._functions_of(each):
@@ -256,7 +310,10 @@ class ThreadValues:
     def value(self, node: ValueNode, environment: Environment) -> CtaValue:
         """Returns a value in all threads."""
         if isinstance(node, Merge):
-            return environment.get(node)
+            relation = self._related.get(node)
+            if relation is None:
+                return environment.get(node)
+            return relation.value(None if relation.counter is None else environment.get(relation.counter))
         if isinstance(node, Unassigned):
             return None
         stack: list[Assignment] = [node]

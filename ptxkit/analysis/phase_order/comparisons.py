@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from ptxkit.analysis.values.cta_values import Atom, UniformTerm, apply
-from ptxkit.fast_dataclasses import replace
-from ptxkit.semantics.value_ops import NEGATED_COMPARISONS, SWAPPED_COMPARISONS, interpret
+from ptxkit.analysis.values.cta_values import apply
+from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.semantics.value_ops import NEGATED_COMPARISONS, SWAPPED_COMPARISONS, bit_mask, interpret
 
 #: What is subtracted from, or added to, the constant of a comparison to get the largest or the least number.
 _BELOW = {"lt": 1, "lo": 1, "le": 0, "ls": 0}
 _ABOVE = {"gt": 1, "hi": 1, "ge": 0, "hs": 0}
+_UNLIMITED = (float("-inf"), float("inf"))
 
 
 def is_possible(assumed: Mapping[tuple[Atom, int], int]) -> bool:
@@ -24,18 +26,22 @@ def is_possible(assumed: Mapping[tuple[Atom, int], int]) -> bool:
 
 
 def _limits(assumed: Mapping[tuple[Atom, int], int]) -> dict[tuple[UniformTerm, str], tuple[float, float]]:
-    """Returns the least and the largest number of each unknown that is compared, with its type."""
+    """Returns the least and the largest number of each unknown that is compared, with its type.
+
+    An unsigned comparison is one of signed numbers where neither is negative.
+    """
     limits: dict[tuple[UniformTerm, str], tuple[float, float]] = {}
-    for (atom, _), value in assumed.items():
-        found = _comparison(atom, holds=bool(value & 1))
-        if found is not None:
-            term, kind, operator, number = found
-            least, most = limits.get((term, kind), (float("-inf"), float("inf")))
-            if operator in _BELOW:
-                most = min(most, number - _BELOW[operator])
-            else:
-                least = max(least, number + _ABOVE[operator])
-            limits[term, kind] = (least, most)
+    found = [_comparison(atom, holds=bool(value & 1)) for (atom, _), value in assumed.items()]
+    for each in sorted((each for each in found if each is not None), key=lambda each: each.kind):
+        signed = "s" + each.kind[1:]
+        is_signed = limits.get((each.term, signed), _UNLIMITED)[0] + each.offset >= 0
+        key = each.term, signed if is_signed else each.kind
+        least, most = limits.get(key, _UNLIMITED)
+        if each.operator in _BELOW:
+            most = min(most, each.limit(signed=is_signed) - _BELOW[each.operator])
+        else:
+            least = max(least, each.limit(signed=is_signed) + _ABOVE[each.operator])
+        limits[key] = (least, most)
     return limits
 
 
@@ -98,11 +104,28 @@ def _value(term: UniformTerm, leaf: Atom, number: int) -> int | None:
 def compared_term(atom: Atom) -> object:
     """Returns the unknown that a predicate compares with a constant, with the type; the predicate itself for others."""
     found = _comparison(atom, holds=True)
-    return found[:2] if found is not None else atom
+    return (found.term, found.kind) if found is not None else atom
 
 
-def _comparison(atom: Atom, *, holds: bool) -> tuple[UniformTerm, str, str, int] | None:
-    """Returns the unknown, the type, the operator and the constant of a comparison; None for any other predicate."""
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A comparison of the sum of an unknown and an offset with a number of some type."""
+
+    term: UniformTerm
+    kind: str
+    operator: str
+    number: int
+    offset: int
+
+    def limit(self, *, signed: bool) -> int:
+        """Returns the number with which the unknown itself is compared."""
+        width = int(self.kind[1:])
+        offset = self.offset if signed or self.kind[0] == "s" else self.offset & bit_mask(width)
+        return self.number - offset
+
+
+def _comparison(atom: Atom, *, holds: bool) -> _Comparison | None:
+    """Returns what a predicate compares; None if it is no comparison of an unknown with a constant."""
     if len(atom.key) != 5 or atom.key[0] != "compare":
         return None
     operator, kind, left, right = str(atom.key[1]), str(atom.key[2]), atom.key[3], atom.key[4]
@@ -115,6 +138,5 @@ def _comparison(atom: Atom, *, holds: bool) -> tuple[UniformTerm, str, str, int]
     width = int(kind[1:])
     if not isinstance(left.offset, int) or kind[0] not in "su":
         return None
-    is_signed = kind[0] == "s"
-    distance = interpret(right, width, is_signed) - interpret(left.offset, width, is_signed)
-    return replace(left, offset=0), kind, operator, distance
+    number = interpret(right, width, kind[0] == "s")
+    return _Comparison(replace(left, offset=0), kind, operator, number, interpret(left.offset, width, True))

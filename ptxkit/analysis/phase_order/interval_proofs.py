@@ -257,14 +257,18 @@ class IntervalProofs:
             self._unfenced[step] |= own
         return conflicts.pairs
 
-    def _wanted_values(self, values: ThreadValues) -> Iterator[tuple[int, ValueNode]]:
-        """Yields the values that decide the accesses and the paths, each with its block."""
+    def _wanted_values(self, values: ThreadValues, counted: Collection[int] = ()) -> Iterator[tuple[int, ValueNode]]:
+        """Yields the values that decide the accesses and the paths, each with its block.
+
+        counted: the indexes of the steps whose guard a number of iterations decides.
+        """
         for step, effect in self._accesses():
             operands = [step.operand(effect.address), *(step.operand(role) for role in _size_roles(effect))]
-            for node in (*values.nodes_in(step, operands), *values.guard_nodes(step)):
+            guards = () if step.index in counted else values.guard_nodes(step)
+            for node in (*values.nodes_in(step, operands), *guards):
                 yield self._cfg.block_of(step), node
         for step in self._program.own_effectful_steps:
-            if step.instruction.guard is not None and is_control_transfer(step):
+            if step.instruction.guard is not None and is_control_transfer(step) and step.index not in counted:
                 for node in values.guard_nodes(step):
                     yield self._cfg.block_of(step), node
 

@@ -5,15 +5,16 @@ Source: PTX ISA, "Causality order", "Contents of the mbarrier object", "Phase of
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.phase_order.access_batches import AccessBatch
-from ptxkit.analysis.phase_order.loop_exits import IterationCount, LoopExit
+from ptxkit.analysis.phase_order.comparisons import bounds, is_possible
+from ptxkit.analysis.phase_order.iteration_counts import IterationCount, LoopExit
 from ptxkit.analysis.phase_order.uniform_branches import BranchOutcomes, UniformBranch
-from ptxkit.analysis.values.cta_values import Atom
+from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.syntax.constants import WARP_SIZE
 
@@ -151,6 +152,18 @@ class ScheduleState:
             dict(self.fences),
         )
 
+    def assume(self, predicates: Mapping[tuple[Atom, int], int]) -> bool:
+        """Assumes the values of predicates; returns whether they are possible together with what is known."""
+        if not predicates:
+            return True
+        self.assumed.update(predicates)
+        assumed = frozenset(self.assumed.items())
+        return is_possible(self.assumed) and all(
+            known.is_possible(bounds(number, assumed))
+            for number, known in self.counts.items()
+            if isinstance(number, UniformTerm) and isinstance(known, IterationCount)
+        )
+
     def decide(self, group: int, branches: Iterable[tuple[SharedBranch, bool]]) -> bool:
         """Lets a group pass branches whose outcomes it shares; returns whether it can take these sides."""
         for branch, stays in branches:
@@ -163,28 +176,36 @@ class ScheduleState:
         return True
 
     def _pass_branch(self, group: int, branch: UniformBranch, *, stays: bool) -> bool:
-        known = self.counts.get(branch.count)
+        known = self.counts.get(branch.index)
         assert not isinstance(known, IterationCount)
         after = (known or branch.start(len(self.at))).decide(group, stays=stays)
         if after is not None:
-            self.counts[branch.count] = after
+            self.counts[branch.index] = after
         return after is not None
 
     def _pass_exit(self, group: int, leaving: LoopExit, *, stays: bool) -> bool:
         assumed = frozenset(self.assumed.items())
         actual = leaving.under(assumed)
-        known = self.counts.get(actual.count)
-        assert not isinstance(known, BranchOutcomes)
-        after = (known or actual.start(len(self.at))).decide(group, actual, actual.limits(assumed), stays=stays)
+        limits = actual.limits(assumed)
+        known = self._count_of(actual)
+        if actual.alone is not None and not known.continues(group, actual.continues, limits[1]):
+            actual = actual.alone
+            known, limits = self._count_of(actual), actual.limits(assumed)
+        after = known.decide(group, actual, limits, stays=stays)
         if after is None:
             return False
-        self.counts[actual.count] = after
-        for other in leaving.others if leaving.advances else ():
-            if other != actual.count:
-                held = self.counts.get(other)
-                assert not isinstance(held, BranchOutcomes)
-                self.counts[other] = (held or actual.start(len(self.at))).follow(group, stays=stays)
+        self.counts[actual.number] = after
+        for number, step in actual.others if actual.advances else ():
+            if number != actual.number:
+                held = self.counts.get(number) or actual.start(len(self.at))
+                assert isinstance(held, IterationCount)
+                self.counts[number] = held.follow(group, step, stays=stays)
         return True
+
+    def _count_of(self, leaving: LoopExit) -> IterationCount:
+        known = self.counts.get(leaving.number) or leaving.start(len(self.at))
+        assert isinstance(known, IterationCount)
+        return known
 
     def key(self) -> object:
         """Returns what two equal states have in common."""

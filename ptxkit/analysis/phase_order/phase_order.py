@@ -14,15 +14,16 @@ from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_TRACKED_PREDICATES
 from ptxkit.analysis.phase_order.comparisons import compared_term, leaves_of
-from ptxkit.analysis.phase_order.loop_exits import LoopExit, loop_exits
+from ptxkit.analysis.phase_order.iteration_counts import LoopExit
+from ptxkit.analysis.phase_order.loop_exits import loop_exits
 from ptxkit.analysis.phase_order.order_state import SharedBranch
 from ptxkit.analysis.phase_order.overlaps import Overlaps
 from ptxkit.analysis.phase_order.schedule import PhaseSchedule
 from ptxkit.analysis.phase_order.segments import Segments, UnknownOrderError
 from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, ordering_steps, wait_results
 from ptxkit.analysis.phase_order.uniform_branches import deciding_blocks, uniform_branches
-from ptxkit.analysis.values.cta_values import Atom
 from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
 from ptxkit.fast_dataclasses import fields
 from ptxkit.isa.effects import Access, Effect
 from ptxkit.isa.expressions import Expression, roles_in
@@ -31,17 +32,17 @@ from ptxkit.syntax.tree import Operand
 #: The lane that `elect.sync` elects: another one than that which code selects by its number, so that the order of the
 #: instructions of one thread does not count where it depends on the choice.
 _ELECTED_LANE = 1
-_Wanted = Callable[[ThreadValues], Iterator[tuple[int, ValueNode]]]
+_Wanted = Callable[[ThreadValues, Collection[int]], Iterator[tuple[int, ValueNode]]]
 
 
 class PhaseOrder:
     """The accesses of one kernel that nothing is proven to order.
 
-    wanted: the values that decide the accesses and the paths. may_share: whether an access may be one of the CTA's
-    shared memory. ranges_of: the bytes that an access may use. pairs, unfenced: as in `PhaseSchedule`; `reason` is why
-    nothing is known, None otherwise. blocked: the steps at which threads may wait without end. counted: those that use
-    only mbarriers whose phases wait for as many bytes as copies transfer. accesses: those of all states; None if these
-    are unknown.
+    wanted: the values that decide the accesses and the paths, other than guards of some steps. may_share: whether an
+    access may be one of the CTA's shared memory. ranges_of: the bytes that an access may use. pairs, unfenced: as in
+    `PhaseSchedule`; `reason` is why nothing is known, None otherwise. blocked: the steps at which threads may wait
+    without end. counted: those that use only mbarriers whose phases wait for as many bytes as copies transfer.
+    accesses: those of all states; None if these are unknown.
     """
 
     def __init__(
@@ -65,15 +66,16 @@ class PhaseOrder:
             return
         values = ThreadValues(program, cfg, launch, elected=_ELECTED_LANE, ctas=launch.cluster_size)
         values.give(wait_results(program, values))
-        operands = [*wanted(values), *_ordering_values(program, cfg, values)]
+        ordering = ordering_steps(program)
+        guarded = [step for step in ordering if step.instruction.guard is not None]
+        ends = (cfg.steps_of_block(block)[-1] for block in range(len(cfg.block_starts)))
+        branches = [step for step in ends if step.instruction.guard is not None and is_control_transfer(step)]
+        exits = loop_exits(program, cfg, values, [*guarded, *branches])
+        counted = {index for index, each in exits.items() if each.is_of_all}
+        operands = [*wanted(values, counted), *_ordering_values(program, cfg, values, counted)]
         try:
-            states = ThreadStates(program, cfg, values, execution, operands)
+            states = ThreadStates(program, cfg, values, execution, operands, counted)
             accesses = IntervalAccesses(program, cfg, values, states, may_share)
-            ordering = ordering_steps(program)
-            guarded = [step for step in ordering if step.instruction.guard is not None]
-            ends = (cfg.steps_of_block(block)[-1] for block in range(len(cfg.block_starts)))
-            branches = [step for step in ends if step.instruction.guard is not None and is_control_transfer(step)]
-            exits = loop_exits(program, cfg, values, [*guarded, *branches])
             deciding = deciding_blocks(cfg, ordering)
             tracked = _predicates_to_track(states, exits, cfg, deciding)
             shared: dict[int, SharedBranch] = {
@@ -107,12 +109,18 @@ def _all_accesses(accesses: IntervalAccesses, state: IntervalState) -> Iterator[
     yield from accesses.of_barrier(state)
 
 
-def _ordering_values(program: Program, cfg: ControlFlowGraph, values: ThreadValues) -> Iterator[tuple[int, ValueNode]]:
-    """Yields the values that decide what ordering steps do, each with its block."""
+def _ordering_values(
+    program: Program, cfg: ControlFlowGraph, values: ThreadValues, counted: Collection[int]
+) -> Iterator[tuple[int, ValueNode]]:
+    """Yields the values that decide what ordering steps do, each with its block.
+
+    counted: the indexes of the steps whose guard a number of iterations decides.
+    """
     for step in ordering_steps(program):
-        for effect in step.effects:
-            for node in (*values.nodes_in(step, _operands_of(step, effect)), *values.guard_nodes(step)):
-                yield cfg.block_of(step), node
+        guards = () if step.index in counted else values.guard_nodes(step)
+        operands = (values.nodes_in(step, _operands_of(step, effect)) for effect in step.effects)
+        for node in (*guards, *(each for nodes in operands for each in nodes)):
+            yield cfg.block_of(step), node
 
 
 def _operands_of(step: Step, effect: Effect) -> Iterator[Operand | None]:
@@ -135,6 +143,10 @@ def _position_guards(states: ThreadStates, values: ThreadValues) -> Callable[[St
     return lambda step: step.index in known
 
 
+def _can_be_assumed(side: Side) -> bool:
+    return side.is_uniform and side.atom.is_stable
+
+
 def _predicates_to_track(
     states: ThreadStates, exits: Mapping[int, LoopExit], cfg: ControlFlowGraph, deciding: Collection[int]
 ) -> dict[tuple[Atom, int], set[int]]:
@@ -146,12 +158,12 @@ def _predicates_to_track(
     tests: dict[tuple[Atom, int], set[int]] = defaultdict(set)
     for state in states.states:
         for choice in state.choices.values():
-            if isinstance(choice, Side) and choice.atom.is_stable and state.end - 1 not in exits:
+            if isinstance(choice, Side) and _can_be_assumed(choice) and state.end - 1 not in exits:
                 tests[choice.atom, choice.offset].add(state.end)
         guard = state.barrier.instruction.guard if state.barrier is not None else None
         if guard is not None and state.barrier is not None and state.barrier.index not in exits:
             side = states.side_of(state.barrier, state.values)
-            if isinstance(side, Side) and side.atom.is_stable:
+            if _can_be_assumed(side):
                 tests[side.atom, side.offset].add(state.end + 1)
     related: dict[object, int] = defaultdict(int)
     for (atom, _), ends in tests.items():
@@ -164,6 +176,7 @@ def _predicates_to_track(
         term = compared_term(atom)
         for index, leaving in exits.items():
             base = term[0].atom if isinstance(term, tuple) else atom
-            if leaving.distance is not None and base in leaves_of(leaving.distance):
+            counted = (each for each in leaving.numbers if isinstance(each, UniformTerm))
+            if any(base in leaves_of(each) for each in counted):
                 blocks.add(cfg.block_at(index))  # the number of iterations depends on it
     return found

@@ -7,10 +7,9 @@ from collections.abc import Collection, Hashable, Mapping
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.phase_order.access_batches import AccessBatch
-from ptxkit.analysis.phase_order.loop_exits import LoopExit
 from ptxkit.analysis.phase_order.order_state import ScheduleState, SharedBranch
 from ptxkit.analysis.phase_order.overlaps import Overlaps
-from ptxkit.analysis.values.cta_values import Atom
+from ptxkit.analysis.values.uniform_terms import Atom
 
 _Blocks = Collection[int]
 
@@ -35,14 +34,8 @@ class Relevance:
         self._partner_blocks: dict[object, frozenset[int]] = {}
         self._branches: dict[Hashable, set[int]] = defaultdict(set)
         for index, branch in shared.items():
-            self._branches[branch.count].add(self._block_at(index))
-        exits = (
-            block
-            for branch in shared.values()
-            if isinstance(branch, LoopExit)
-            for block in self._branches[branch.count]
-        )
-        self._exits = frozenset(exits)
+            for each in branch.numbers:
+                self._branches[each].add(self._block_at(index))
 
     def reduce(self, state: ScheduleState) -> None:
         """Removes what no group may need, and what all of them know."""
@@ -50,8 +43,10 @@ class Relevance:
         live = [(group, self._reachable(at.block)) for group, at in enumerate(state.at) if at is not None]
         ahead = frozenset().union(*(blocks for _, blocks in live))
         for count, known in state.counts.items():
-            tested = self._branches.get(count, self._exits)
+            tested = self._branches[count]
             state.counts[count] = known.normalize({each for each, blocks in live if not tested.isdisjoint(blocks)})
+        for count in [count for count, known in state.counts.items() if known.is_initial]:
+            del state.counts[count]
         for predicate in [each for each in state.assumed if ahead.isdisjoint(self._tests[each])]:
             del state.assumed[predicate]
         unused = {key for key in state.barriers if key in self._barriers and ahead.isdisjoint(self._barriers[key])}

@@ -22,13 +22,12 @@ from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_SCHEDULE_EVENTS
 from ptxkit.analysis.phase_order.access_comparison import AccessComparison
-from ptxkit.analysis.phase_order.comparisons import is_possible
 from ptxkit.analysis.phase_order.order_state import Known, ScheduleState
 from ptxkit.analysis.phase_order.ordering_effects import WARPGROUP, OrderingEffects
 from ptxkit.analysis.phase_order.overlaps import Overlaps
 from ptxkit.analysis.phase_order.relevance import Relevance
 from ptxkit.analysis.phase_order.segments import DividedGroupError, LocatedAccess, Segments, UnknownOrderError
-from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, WaitResult
+from ptxkit.analysis.phase_order.thread_states import ThreadStates, WaitResult
 from ptxkit.isa import effects as fx
 from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.constants import WARP_SIZE
@@ -217,8 +216,8 @@ class PhaseSchedule:
             return
         if not taken & others & mask:
             raise DividedGroupError((taken & mask, others & mask))
-        side = self._states.side_of(step, at.values)
-        if not isinstance(side, Side):
+        side, shared = self._states.side_of(step, at.values), self._shared.get(step.index)
+        if not side.is_uniform and shared is None:
             if mask.bit_count() > 1:
                 raise UnknownOrderError("data decides whether threads execute an ordering step")
             yield state, False
@@ -226,17 +225,15 @@ class PhaseSchedule:
             return
         if mask & ~side.threads:
             raise DividedGroupError((mask & side.threads, mask & ~side.threads))
-        shared, key = self._shared.get(step.index), (side.atom, side.offset)
+        key = side.atom, side.offset
         for value in (1 - side.value, side.value):
             if state.assumed.get(key, value) != value:
                 continue
             after = state.copy()
             if shared is not None and not after.decide(group, [(shared, value == shared.stays)]):
                 continue
-            if key in self._segments.tracked:
-                after.assumed[key] = value
-                if not is_possible(after.assumed):
-                    continue
+            if key in self._segments.tracked and not after.assume({key: value}):
+                continue
             yield after, value == side.value
 
     def _execute(
@@ -298,9 +295,8 @@ class PhaseSchedule:
         for root in roots:
             for segment in self._segments.from_state(root, self._effects.groups[group], state.assumed):
                 base = state.copy()
-                if not base.decide(group, segment.decided):
+                if not base.assume(segment.assumed) or not base.decide(group, segment.decided):
                     continue
-                base.assumed.update(segment.assumed)
                 self._compared.add(base, group, segment.accesses, segment)
                 for end in segment.ends:
                     after = base.copy()

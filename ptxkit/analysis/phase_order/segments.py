@@ -13,8 +13,8 @@ from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
 from ptxkit.analysis.phase_order.comparisons import is_possible
 from ptxkit.analysis.phase_order.order_state import SharedBranch
-from ptxkit.analysis.phase_order.thread_states import DIVERGENT, Side, ThreadStates
-from ptxkit.analysis.values.cta_values import Atom
+from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates
+from ptxkit.analysis.values.uniform_terms import Atom
 from ptxkit.fast_dataclasses import dataclass, replace
 
 Assumptions = Mapping[tuple[Atom, int], int]
@@ -98,7 +98,7 @@ class Segments:
         tracked: Mapping[tuple[Atom, int], Collection[int]],
         shared: Mapping[int, SharedBranch],
     ) -> None:
-        self._leaving = states.leaving
+        self._states = states
         self._accesses, self.tracked, self.shared = accesses, tracked, shared
         self._known: dict[tuple[IntervalState, int, frozenset[object]], list[Segment]] = {}
 
@@ -123,12 +123,12 @@ class Segments:
         while waiting:
             state = waiting.popleft()
             here = reaching[state]
-            if state.barrier is not None or not state.following:
+            if state.barrier is not None or self._states.ends_kernel(state):
                 end = state if state.barrier is not None else None
                 ends[end] = ends.get(end, 0) | here
                 continue
             for after, own, choice in self._departures(state):
-                if choice == DIVERGENT and here.bit_count() > 1:
+                if isinstance(choice, Side) and not self._is_decided(state, choice) and here.bit_count() > 1:
                     divergent.append(state)
                 passed = self._passing(state, choice, here, choices) if isinstance(choice, Side) else here
                 if not isinstance(passed, int):
@@ -154,6 +154,10 @@ class Segments:
         ]
         yield Segment(choices.added, branches, accesses, list(ends))
 
+    def _is_decided(self, state: IntervalState, side: Side) -> bool:
+        """Returns whether all threads take the same side of a branch."""
+        return side.is_uniform or state.end - 1 in self.shared
+
     def _passing(self, state: IntervalState, side: Side, here: int, choices: _Choices) -> int | list[_Choices]:
         """Returns the threads that take a side of a branch, or what may be assumed about it if that matters.
 
@@ -176,8 +180,8 @@ class Segments:
         """Yields what may follow a state, None for the end of the kernel, with the threads and what decides it."""
         for after, own in state.following.items():
             yield after, own, state.choices.get(after)
-        if state in self._leaving:
-            yield None, *self._leaving[state]
+        if state in self._states.leaving:
+            yield None, *self._states.leaving[state]
 
     def _divide(self, threads: int, ends: Mapping[IntervalState | None, int]) -> None:
         """Raises an error if only some of the threads come to one of the ends."""
@@ -191,10 +195,10 @@ class Segments:
         seen, waiting, found = {id(start)}, [start], set[int]()
         while waiting:
             state = waiting.pop()
-            if state.barrier is not None or not state.following:
+            if state.barrier is not None or self._states.ends_kernel(state):
                 found.add(id(state) if state.barrier is not None else 0)
                 continue
-            if state in self._leaving:
+            if state in self._states.leaving:
                 found.add(0)
             for after in state.following:
                 if id(after) not in seen and after in inside:

@@ -5,7 +5,8 @@ Source: PTX ISA, "mbarrier", "bar, barrier", "Asynchronous Operations", "Proxies
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from math import lcm
 
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueNode
@@ -13,15 +14,8 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_
 from ptxkit.analysis.intervals.cta_states import MODULUS, CtaStates, Departure, IntervalState, members_of
 from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.values.cta_values import (
-    Atom,
-    CtaValue,
-    MixedTerm,
-    UniformTerm,
-    is_large,
-    large_term,
-    per_thread,
-)
+from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, is_large, large_term, per_thread
+from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm, atom
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import (
     Access,
@@ -39,15 +33,16 @@ from ptxkit.syntax.tree import Name
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a branch that an unknown decides which threads share.
+    """One side of a branch that an unknown decides.
 
-    value: that of the predicate. threads: those for which it decides.
+    value: that of the predicate. threads: those for which it decides. is_uniform: whether they share it.
     """
 
     atom: Atom
     offset: int
     value: int
     threads: int
+    is_uniform: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +56,6 @@ class WaitResult:
 #: bits may matter.
 _LEAST = 8
 _BITWISE = frozenset(("and", "or", "xor", "shr", "rem", "div", "lop3", "prmt", "bfe", "bfi", "mul_hi", "mul_wide"))
-#: The choice at a branch that may separate threads in a way that is not known.
-DIVERGENT = "divergent"
 
 
 def ordering_steps(program: Program) -> list[Step]:
@@ -101,8 +94,9 @@ def _orders(effect: Effect) -> bool:
 class ThreadStates(CtaStates):
     """The states of one kernel. A state ends at each step that orders something, which it has as its `barrier`.
 
-    The environment gives the predicates of the tests of mbarriers: each is true or false. leaving: the states at whose
-    end threads may leave the kernel while others continue, with those that may, and what decides it.
+    The environment gives the predicates of the tests of mbarriers: each is true or false. counted: the indexes of the
+    steps whose guard a number of iterations decides, for all threads. leaving: the states at whose end threads may
+    leave the kernel while others continue, with those that may, and what decides it.
     """
 
     def __init__(
@@ -112,14 +106,19 @@ class ThreadStates(CtaStates):
         values: ThreadValues,
         execution: UniformExecution,
         wanted: Iterable[tuple[int, ValueNode]],
+        counted: Collection[int],
     ) -> None:
+        self._counted = counted
         self.leaving: dict[IntervalState, tuple[int, Hashable]] = {}
         self._results = {node.step: node for node in wait_results(program, values)}
-        steps = ordering_steps(program)
-        wanted = list(wanted)
-        self._bitwise = values.numbers_used_by(_BITWISE, [node for _, node in wanted])
-        self._compared = values.compared_constants([node for _, node in wanted])
-        super().__init__(program, cfg, values, execution, steps, wanted)
+        super().__init__(program, cfg, values, execution, ordering_steps(program), wanted)
+
+    def _examine_values(self) -> None:
+        super()._examine_values()
+        wanted = [node for _, node in self._wanted]
+        self._bitwise = self._values.numbers_used_by(_BITWISE, wanted)
+        self._divisors = self._values.divisors(wanted)
+        self._compared = self._values.compared_constants(wanted)
 
     def _leave(self, state: IntervalState) -> Iterator[Departure]:
         is_cut = state.end in self._barriers and self._is_in_block(state.end, state.block)
@@ -158,7 +157,7 @@ class ThreadStates(CtaStates):
         """
         if origin not in self._renamed:
             return value
-        modulus = MODULUS if origin in self._bitwise else 1
+        modulus = self._modulus(origin)
         least = min(self._compared.get(origin, 0) + 2, _LEAST)
         least = -(-least // modulus) * modulus
         if isinstance(value, int):
@@ -166,6 +165,13 @@ class ThreadStates(CtaStates):
         if isinstance(value, UniformTerm) and isinstance(value.offset, int) and is_large(value):
             return large_term(value.offset % modulus, least, modulus, origin)
         return self._after_barrier(origin, value)
+
+    def _modulus(self, origin: Origin) -> int:
+        """Returns a number of which a counter of unknown size remains known as the remainder."""
+        if origin not in self._bitwise:
+            return 1
+        divisors = self._divisors.get(origin)
+        return 2 * lcm(*divisors) if divisors else MODULUS
 
     def _values_at(self, block: int, after: int, values: Environment) -> Environment:
         """Returns the values at the start of a block; what a loop computes again is replaced as at an ordering step.
@@ -196,7 +202,7 @@ class ThreadStates(CtaStates):
         cfg, block = self._cfg, state.block
         last = cfg.steps_of_block(block)[-1]
         taken, others = state.threads, state.threads
-        side: Side | str | None = None
+        side: Side | None = None
         if last.instruction.guard is not None and is_control_transfer(last):
             taken, others = members_of(self._values.guard(last, values), count=self._values.threads)
             if taken & others:
@@ -213,17 +219,23 @@ class ThreadStates(CtaStates):
                 label = replace(side, value=1 - side.value)
             yield each, cfg.block_starts[each], self._values_at(block, each, values), own, label
 
-    def side_of(self, step: Step, values: Environment) -> Side | str:
-        """Returns the value of the predicate with which a step is executed, if an unknown of all threads decides it."""
+    def side_of(self, step: Step, values: Environment) -> Side:
+        """Returns the value of the predicate with which a step is executed, which an unknown decides."""
         guard = step.instruction.guard
         assert guard is not None
+        if step.index in self._counted:
+            return Side(atom("iterations", step.index), 0, int(not guard.negated), self._all)
         held = self._values.value(self._values.node_before(step, guard.predicate), values)
         threads = self._all
         if isinstance(held, MixedTerm):
             threads, held = held.unknown, held.term
         if isinstance(held, UniformTerm) and isinstance(held.offset, int):
             return Side(held.atom, held.offset, int(not guard.negated), threads)
-        return DIVERGENT
+        return Side(atom("data", step.index), 0, int(not guard.negated), self._all, is_uniform=False)
+
+    def ends_kernel(self, state: IntervalState) -> bool:
+        """Returns whether threads leave the kernel at the end of a state; a trap ends all of them."""
+        return state.barrier is None and not state.following and state.block in self._cfg.exit_blocks
 
 
 def wait_results(program: Program, values: ThreadValues) -> Iterator[Assignment]:

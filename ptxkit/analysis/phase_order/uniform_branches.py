@@ -16,10 +16,15 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class UniformBranch:
-    """A branch whose outcomes all groups share. count: identifies it. stays: the outcome that is called `stays`."""
+    """A branch whose outcomes all groups share. index: that of its step. stays: the outcome that is called `stays`."""
 
-    count: int
+    index: int
     stays: int = 1
+
+    @property
+    def numbers(self) -> tuple[int]:
+        """What identifies its outcomes."""
+        return (self.index,)
 
     def start(self, groups: int) -> BranchOutcomes:
         return BranchOutcomes((), (0,) * groups)
@@ -31,6 +36,11 @@ class BranchOutcomes:
 
     outcomes: tuple[bool, ...]
     at: tuple[int, ...]
+
+    @property
+    def is_initial(self) -> bool:
+        """Whether nothing is known, as at the start."""
+        return not self.outcomes and not any(self.at)
 
     def decide(self, group: int, *, stays: bool) -> BranchOutcomes | None:
         """Returns what is known after a group has taken a side; None if it can't."""

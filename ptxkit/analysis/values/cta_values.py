@@ -7,56 +7,15 @@ nothing is known. Integers have the bits of their width and are not negative, as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd
 from typing import TypeAlias
-from weakref import WeakValueDictionary
 
+from ptxkit.analysis.values.counter_fractions import fraction_of, has_multiples, is_counter, reciprocal
+from ptxkit.analysis.values.uniform_terms import Atom, Numbers, UniformTerm, atom
 from ptxkit.analysis.values.value_ops_vectorized import VECTORIZED_OPS, vectorized_op
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS, interpret
-
-Numbers: TypeAlias = "int | tuple[int, ...]"
-
-
-class Atom:
-    """An unknown that all threads share, identified by how it was computed: equal ones are the same object.
-
-    is_stable: whether it is the same number after a barrier, where the values at merges are replaced.
-    """
-
-    __slots__ = ("__weakref__", "is_stable", "key")
-
-    def __init__(self, key: Sequence[object]) -> None:
-        self.key = key
-        self.is_stable = key[0] not in ("merge", "large") and all(map(_is_stable, key))
-
-
-def _is_stable(part: object) -> bool:
-    if isinstance(part, UniformTerm):
-        return part.atom.is_stable
-    return not isinstance(part, Atom) or part.is_stable
-
-
-_ATOMS: WeakValueDictionary[Sequence[object], Atom] = WeakValueDictionary()
-
-
-def atom(*key: object) -> Atom:
-    """Returns the unknown that is computed in some way."""
-    found = _ATOMS.get(key)
-    if found is None:
-        found = _ATOMS[key] = Atom(key)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class UniformTerm:
-    """An unknown that is equal in all threads of the CTA, plus a known offset, modulo the width.
-
-    multiple: a number of which the unknown is a multiple.
-    """
-
-    atom: Atom
-    offset: Numbers = 0
-    multiple: int = 1
+from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS, bit_mask, interpret
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,24 +151,50 @@ def _apply_to_terms(name: str, arguments: Sequence[object], operands: Sequence[o
             return term
         case "add", (first, second):
             return _sum(arguments[0], first, second)
-        case "sub", (UniformTerm() as term, int() | tuple() as number):
-            return replace(term, offset=_numbers("sub", arguments[0], term.offset, number))
-        case "sub", (UniformTerm() as first, UniformTerm() as second) if first.atom == second.atom:
-            return _numbers("sub", arguments[0], first.offset, second.offset)
+        case "sub", (first, second):
+            return _difference(arguments[0], first, second)
+        case "neg", (UniformTerm() as term,):
+            return _negate_term(arguments[0], term)
         case "and", (UniformTerm() as term, int() as mask) | (int() as mask, UniformTerm() as term):
-            if term.multiple % (1 << mask.bit_length()) == 0:
-                return _numbers("and", arguments[0], term.offset, mask)
+            return _mask_term(arguments[0], term, mask)
         case ("shl", (UniformTerm() as term, int() as count)) if count < _WIDEST:
             return _scale(name, arguments, term, 1 << count)
         case ("mul", (UniformTerm() as term, int() as factor) | (int() as factor, UniformTerm() as term)):
             return _scale(name, arguments, term, factor)
-        case ("rem", (UniformTerm() as term, int() as divisor)) if divisor and term.multiple % divisor == 0:
-            if not arguments[1] and divisor.bit_count() == 1:
-                return _numbers("and", arguments[0], term.offset, divisor - 1)
-        case "compare", (first, second):
-            found = _compare(str(arguments[0]), str(arguments[1]), first, second)
+        case (("mul_hi" | "shr" | "div" | "rem"), (UniformTerm() as term, int() as number)):
+            found = _divide_term(name, arguments, term, number)
             return _uniform_term(name, arguments, operands) if found is None else found
+        case "compare", (first, second):
+            result = _compare(str(arguments[0]), str(arguments[1]), first, second)
+            return _uniform_term(name, arguments, operands) if result is None else result
     return _uniform_term(name, arguments, operands)
+
+
+def _divide_term(name: str, arguments: Sequence[object], term: UniformTerm, number: int) -> CtaValue:
+    """Returns what one of the operations that divide computes of a term; None if it is not known.
+
+    arguments: the width, and whether the numbers are signed, before the operands.
+    """
+    width = arguments[0]
+    assert isinstance(width, int)
+    if name == "rem" and number and not arguments[1] and number.bit_count() == 1 and term.multiple % number == 0:
+        return _numbers("and", width, term.offset, number - 1)
+    if not is_counter(term):
+        return None
+    if name == "mul_hi":
+        number &= bit_mask(width)
+        factor = reciprocal(number, width)
+        found = None if factor is None else fraction_of(term, factor)
+        is_negative = bool(arguments[1]) and number >> (width - 1)
+        return found if found is None or not is_negative else _difference(width, found, term)
+    if name == "shr":
+        if number >= width - 1:
+            return 0  # a counter is not negative
+        return fraction_of(term, Fraction(1, 1 << number)) if number < _WIDEST else None
+    quotient = fraction_of(term, Fraction(1, number)) if 0 < number < 1 << (width - 1) else None
+    if name == "div" or quotient is None:
+        return quotient
+    return _difference(width, term, fraction_of(quotient, Fraction(number)))
 
 
 def large_term(offset: int, least: int, modulus: int, *key: object) -> UniformTerm:
@@ -247,8 +232,14 @@ def _compare_large(operator: str, kind: str, term: UniformTerm, number: int) -> 
 
 
 def _scale(name: str, arguments: Sequence[object], term: UniformTerm, factor: int) -> UniformTerm:
-    offset = _numbers("mul", arguments[0], term.offset, factor)
-    return UniformTerm(atom(name, arguments[0], term.atom, factor), offset, term.multiple * factor)
+    width = arguments[0]
+    offset = _numbers("mul", width, term.offset, factor)
+    if has_multiples(term) and isinstance(width, int):
+        signed = interpret(factor, width, True)
+        found = fraction_of(replace(term, offset=0), Fraction(abs(signed))) if signed else None
+        if found is not None:
+            return replace(found if signed > 0 else _negate_term(width, found), offset=offset)
+    return UniformTerm(atom(name, width, term.atom, factor), offset, term.multiple * factor)
 
 
 def _sum(width: object, first: object, second: object) -> CtaValue:
@@ -256,9 +247,52 @@ def _sum(width: object, first: object, second: object) -> CtaValue:
         first, second = second, first
     assert isinstance(first, UniformTerm)
     if isinstance(second, UniformTerm):
+        if _are_opposite(width, first.atom, second.atom):
+            return _numbers("add", width, first.offset, second.offset)
         atoms = sorted((first.atom, second.atom), key=id)
-        return UniformTerm(atom("add", width, *atoms), _numbers("add", width, first.offset, second.offset))
+        offset = _numbers("add", width, first.offset, second.offset)
+        return UniformTerm(atom("add", width, *atoms), offset, gcd(first.multiple, second.multiple))
     return replace(first, offset=_numbers("add", width, first.offset, second))
+
+
+def _mask_term(width: object, term: UniformTerm, mask: int) -> CtaValue:
+    """Returns the bits of a term that are in a mask."""
+    if term.multiple % (1 << mask.bit_length()) == 0:
+        return _numbers("and", width, term.offset, mask)
+    zeros = mask & -mask
+    if term.multiple % zeros and is_uniform(term):
+        return UniformTerm(atom("and", width, term, mask), 0, zeros)
+    return _uniform_term("and", (width, term, mask), (term, mask))
+
+
+def _are_opposite(width: object, first: Atom, second: Atom) -> bool:
+    pairs = ((first, second), (second, first))
+    return any(one.key[:2] == ("neg", width) and one.key[2] is other for one, other in pairs)
+
+
+def _difference(width: object, first: object, second: object) -> CtaValue:
+    """Returns the difference of two values; that of a number and its lowest bits is the number without them."""
+    if not isinstance(second, UniformTerm):
+        assert isinstance(first, UniformTerm)
+        return replace(first, offset=_numbers("sub", width, first.offset, second))
+    if not isinstance(first, UniformTerm):
+        return _sum(width, _negate_term(width, second), first)
+    if first.atom == second.atom:
+        return _numbers("sub", width, first.offset, second.offset)
+    for number, bits in ((first, second), (second, first)):
+        mask = bits.atom.key[3] if bits.atom.key[:3] == ("and", width, number) and bits.offset == 0 else None
+        if isinstance(mask, int) and isinstance(width, int) and mask & (mask + 1) == 0:
+            rest = _mask_term(width, number, bit_mask(width) & ~mask)
+            return rest if number is first or not isinstance(rest, UniformTerm) else _negate_term(width, rest)
+    return _sum(width, first, _negate_term(width, second))
+
+
+def _negate_term(width: object, term: UniformTerm) -> UniformTerm:
+    """Returns a term with the opposite sign, so that two negations leave no trace."""
+    offset = _numbers("neg", width, term.offset)
+    if term.atom.key[:2] == ("neg", width) and isinstance(term.atom.key[2], Atom):
+        return UniformTerm(term.atom.key[2], offset, term.multiple)
+    return UniformTerm(atom("neg", width, term.atom), offset, term.multiple)
 
 
 def _numbers(name: str, *arguments: object) -> Numbers:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.analysis.phase_order.loop_exits import IterationCount, LoopExit
+from ptxkit.analysis.phase_order.iteration_counts import IterationCount, LoopExit, Position
 from ptxkit.fast_dataclasses import replace
 from tests.analysis.intervals.test_interval_proofs import is_proven, proofs_of
 from tests.rules.test_address_proofs import kernel
@@ -225,11 +225,12 @@ def test_a_loop_over_tiles_may_be_repeated_without_an_ordering_step() -> None:
 
 def test_counts_of_iterations_that_are_far_in_the_past_repeat() -> None:
     """A predicate in a loop whose limit was passed long ago leads to no new states."""
-    known = IterationCount(((0, 2),), ((0, 0),))
+    known = IterationCount(((0, 2),), (Position(),), 1)
     seen = {known}
     for _ in range(1000):
-        ((run, iteration),) = known.at
-        known = replace(known, at=((run, iteration + 1),)).normalize([0])
+        (at,) = known.at
+        assert at.units is not None
+        known = replace(known, at=(replace(at, units=at.units + 1),)).normalize([0])
         seen.add(known)
     assert len(seen) < 100
     assert known.decide(0, LoopExit("count", 0, 1), (0, None), stays=True) is None
