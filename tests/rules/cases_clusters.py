@@ -505,4 +505,21 @@ INITIALIZED = (
     case("a CTA stores after the copy of the other one", f"{_OWN} {MEET} {_TAKE} {_ZERO}"),
 )
 
-CASES = (*INITIALIZED, *REFILLED, *TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)
+
+def _ranks(name: str, rank: str, mark: str = "") -> Case:
+    """Four lanes store into the CTAs of a cluster. rank: computes the rank of the CTA in %r13."""
+    return case(
+        name,
+        f"""{MEET} setp.ge.u32 %p3, %r1, 4; @%p3 bra end; {rank}
+mapa.shared::cluster.u32 %r14, %r4, %r13; mad.lo.u32 %r14, %r12, 2048, %r14;
+st.shared::cluster.u32 [%r14], %r12;{mark}
+end: {MEET}""",
+    )
+
+
+RANKS = (
+    _ranks("all lanes store inside the cluster", "shr.u32 %r13, %r1, 1;"),
+    _ranks("the last lane stores beyond the cluster", "add.u32 %r13, %r1, 1; shr.u32 %r13, %r13, 1;", " //! PTX206"),
+)
+
+CASES = (*INITIALIZED, *RANKS, *REFILLED, *TOO_EARLY, *PUBLISHED, *FAREWELLS, *HALVES, *JOINT)

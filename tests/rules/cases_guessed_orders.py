@@ -17,7 +17,26 @@ _STORE = "@%p1 st.shared.u32 [%r2], %r6;"
 _WAIT = "{0}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{1}], 0; @!%p3 bra {0};"
 _ARRIVE = "mbarrier.arrive.shared::cta.b64 %rd7, [{0}];"
 
+_GUESS = "ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0;"
 RACES = (
+    Case(
+        "lanes take different paths before a guess",
+        f"""bar.sync 0; @%p1 bra set;
+ld.shared.u32 %r10, [%r2]; //! PTX621 write
+bra join;
+set: st.shared.u32 [%r2], %r6; //= write
+join: {_GUESS} @%p3 bra end; bar.warp.sync -1;
+end: nanosleep.u32 0;""",
+        bounds=".reqntid 32",
+    ),
+    Case(
+        "a guess decides whether a lane waits for the others before it stores",
+        f"""bar.sync 0; @%p1 bra set; ld.shared.u32 %r10, [%r2]; {_GUESS} @%p3 bra end; bar.warp.sync -1; bra end;
+set: bar.warp.sync -1; st.shared.u32 [%r2], %r6;
+end: nanosleep.u32 0;""",
+        bounds=".reqntid 32",
+        undecided=("PTX621",),
+    ),
     Case(
         "threads arrive at a barrier of an unknown number",
         f"{_STORE} mov.u32 %r20, 5; {_HIDE.format('%r20')}\n{_TELL.format(there='5, 128', here='%r20, 128', guard='')}",

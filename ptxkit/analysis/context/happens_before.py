@@ -328,10 +328,23 @@ class GuessedOrder(HappensBefore):
 
     def may_converge(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
         """Returns whether lanes of one warp may converge between two positions."""
+        if acquirer is releaser or acquirer.warp != releaser.warp:
+            return False
         is_guessed = any(path.warp == releaser.warp for path in self._known_ends)
-        return (acquirer is not releaser and acquirer.warp == releaser.warp and is_guessed) or super().may_converge(
-            releaser, since, acquirer, until
-        )
+        return (
+            is_guessed and self._may_converge_after_guess(releaser, since, acquirer, until)
+        ) or super().may_converge(releaser, since, acquirer, until)
+
+    def _may_converge_after_guess(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
+        """Returns whether a lane has a point before a position at which another one may converge after a guess.
+
+        What both have executed before the guesses is not such a point.
+        """
+        if self._known_ends.get(acquirer, NEVER) < until or until >= len(acquirer.group.events):
+            return True
+        known = min(since, self._known_ends.get(releaser, NEVER), len(releaser.group.events) - 1)
+        start = self.first_concurrent_position(releaser, known, acquirer) if known >= 0 else 0
+        return start <= until and self._warps.convergence_points(acquirer.group).may_order_between(start, until)
 
     def _record_releases(self, path: WarpPath, since: int, rounds: dict[Hashable, int]) -> list[Hashable]:
         changed = super()._record_releases(path, since, rounds)

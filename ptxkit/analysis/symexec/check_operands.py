@@ -144,6 +144,9 @@ def _alignment_check(operands: OperandCompiler, role: str, space: str, alignment
             if _remainder(value, needed) not in seen:
                 seen.add(_remainder(value, needed))
                 look(state, value, state.tids[index])
+        if space.startswith("shared") and isinstance(value, int) and state.scenario.launch.cluster_size > 1:
+            numbers = [each for each in map(held.at, lanes) if isinstance(each, int)]
+            look(state, max(numbers, default=value))  # of the highest rank
 
     return check
 
