@@ -14,6 +14,7 @@ from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
+from ptxkit.semantics.value_ops import integer_type
 from ptxkit.syntax.tree import Address, Integer, Name, Vector, operand_names
 
 #: The value operations whose result is an address when an operand is.
@@ -21,7 +22,7 @@ _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
 #: The value operations that convert an address, whatever the result is used for.
 _CONVERTS_ADDRESS = ("to_generic", "from_generic")
 #: The value operations whose result is the same address, possibly plus a constant.
-_MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
+_MOVES_ADDRESS = ("add", "copy", "convert", "to_generic", "from_generic")
 #: The field of a tensor map that holds the address of its tensor.
 _TENSOR_ADDRESS = "global_address"
 
@@ -142,11 +143,18 @@ def _address_flows(match: Match, functions: Container[str]) -> _AddressFlows:
         (effect.result, effect.value)
         for effect in match.effects
         if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function in functions
+        if effect.value.function != "convert" or _keeps_all_bits(effect.value)
     ]
     return tuple(
         (result, tuple(each.name for each in call.arguments if isinstance(each, OperandRole)))
         for result, call in values
     )
+
+
+def _keeps_all_bits(conversion: CallExpr) -> bool:
+    """Returns whether the result type of a conversion is at least as wide as the type of the operand."""
+    source, result = (integer_type(str(each.value)) for each in conversion.arguments if isinstance(each, ConstantExpr))
+    return source is not None and result is not None and source[0] <= result[0]
 
 
 def parameter_locations(step: Step, known: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:

@@ -40,3 +40,21 @@ def test_a_constant_byte_count_is_found_directly_and_through_a_register() -> Non
     assert expected_bytes(program("hand_many_copies.sm_90", "hand_many_copies")) == (2048,)
     assert expected_bytes(program("ring_setmaxnreg.sm_90a", "ring_setmaxnreg")) == (8192,)
     assert expected_bytes(program("stmatrix_tma_store.sm_90a", "stmatrix_tma_store")) == ()
+
+
+@pytest.mark.parametrize(("conversion", "is_found"), [("cvt.u64.u32", True), ("cvt.u64.u16", False)])
+def test_a_map_is_found_through_a_conversion_that_keeps_all_bits_of_its_address(
+    conversion: str, is_found: bool
+) -> None:
+    source, moved = ("%r1", "") if is_found else ("%rs1", "cvt.u16.u32 %rs1, %r1;")
+    module = parse(
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .align 64 .b8 map[128])\n.reqntid 32\n{\n"
+        ".shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 full;\n"
+        ".reg .b16 %rs<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;\n"
+        f"mov.b32 %r1, map; {moved} {conversion} %rd1, {source}; cvta.param.u64 %rd2, %rd1; mov.b32 %r2, 0;\n"
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[tile], [%rd2, {%r2, %r2}], [full];\n"
+        "ret;\n}\n"
+    )
+    assert bool(tensor_map_locations(flatten(module, next(iter(module.functions()))))) is is_found
