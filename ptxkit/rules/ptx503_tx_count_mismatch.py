@@ -76,6 +76,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield from _ask_for_cluster_size(kernel.program)
         return
     single_checks: list[tuple[int, TxBalanceCheck]] = []
+    in_clusters: list[ScenarioFacts] = []
     boxes = BoxSizes(kernel.program)
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call or is_ambiguous(facts):
@@ -83,7 +84,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield from _check_late_expects(kernel, number, facts)
         yield from make_observations(kernel, number, (), _find_tx_overflows)
         if facts.scenario.launch.cluster_size > 1:
-            yield from _check_cluster(kernel, number, facts, boxes)
+            steps = {event.step for event in find_tx_events(facts.simulation)}
+            yield from make_observations(kernel, number, steps, _find_imbalances)
+            in_clusters.append(facts)
             continue
         if facts.is_exhaustive_for(MbarrierArrive, MbarrierTrack):
             yield from _check_missing_arrivals(kernel, number, facts)
@@ -91,6 +94,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield from _check_unreached_arrivals(kernel, number, facts)
         single_checks.append((number, TxBalanceCheck(facts)))
     yield from _check_balances(single_checks, boxes)
+    yield from _ask_for_boxes(in_clusters, boxes)
 
 
 def _ask_for_cluster_size(program: Program) -> Iterator[OpenObligation]:
@@ -137,22 +141,26 @@ def _uses_mbarriers(facts: ScenarioFacts) -> bool:
     return any(thread.positions(MbarrierExpect, MbarrierComplete, MbarrierWait) for thread in facts.threads.values())
 
 
-def _check_cluster(
-    kernel: KernelFacts, number: int, facts: ScenarioFacts, boxes: BoxSizes
-) -> Iterator[Observation | OpenObligation]:
-    """Yields the results for the CTAs of a cluster together: copies of one CTA may complete in another.
+def _ask_for_boxes(clusters: Sequence[ScenarioFacts], boxes: BoxSizes) -> Iterator[OpenObligation]:
+    """Yields a question for each copy of unknown size by CTAs of a cluster; copies of one CTA may complete in another.
 
-    The boxes of a copy must transfer the bytes that the phases expect in which it is made.
+    The boxes of a copy must transfer the bytes that the phases expect in which it is made. A scenario in which a limit
+    ends the schedules before such a phase is complete adds no condition.
     """
-    events = find_tx_events(facts.simulation)
-    yield from make_observations(kernel, number, {event.step for event in events}, _find_imbalances)
-    equations = dict.fromkeys(each for schedule in facts.schedules for each in schedule.box_equations)
+    equations = dict.fromkeys(
+        each for facts in clusters for schedule in facts.schedules for each in schedule.box_equations
+    )
     counted = {step for copies, _ in equations for step, _ in copies}
     conditions = boxes.conditions_of(equations)
-    for event in events:
-        if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
-            holds = conditions if event.step in counted else ()
-            yield OpenObligation(event.step, _UNKNOWN[UnknownBalance.TENSOR_MAP](), conditions=holds)
+    copies = dict.fromkeys(
+        event.step
+        for facts in clusters
+        for event in find_tx_events(facts.simulation)
+        if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int)
+    )
+    for step in copies:
+        holds = conditions if step in counted else ()
+        yield OpenObligation(step, _UNKNOWN[UnknownBalance.TENSOR_MAP](), conditions=holds)
 
 
 def _find_imbalances(facts: ScenarioFacts) -> ScheduleFindings:

@@ -137,3 +137,62 @@ def test_the_copies_of_all_ctas_have_the_bytes_of_a_phase(size: int, conditions:
     verdict = lint(MULTICAST.replace("4096;", f"{size};"))
     assert verdict.diagnostics == ()
     assert [(item.code, item.conditions) for item in verdict.undecided] == [("PTX503", conditions)]
+
+
+STAGED = """.version 8.6
+.target sm_90
+.address_size 64
+
+.extern .shared .align 128 .b8 dynamic[];
+.visible .entry kernel(.param .align 64 .b8 a[128])
+.reqntid 64
+{
+\t.reg .pred %p<2>;
+\t.reg .b32 %r<5>;
+\t.reg .b64 %rd<2>;
+\tmov.b64 %rd1, a;
+\tcvta.param.u64 %rd1, %rd1;
+\tmov.u32 %r1, %tid.x;
+\tsetp.eq.u32 %p1, %r1, 0;
+\tmov.u32 %r2, dynamic;
+\tshl.b32 %r3, %r1, 2;
+\tadd.u32 %r3, %r2, %r3;
+\tmov.u32 %r4, 0;
+\t@%p1 mbarrier.init.shared.b64 [%r2+256], 1;
+\tst.shared.b32 [%r3], %r1;
+\tfence.proxy.async.shared::cta;
+\tbar.sync 0;
+\t@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r4, %r4}], [%r2];
+\tcp.async.bulk.commit_group;
+\tcp.async.bulk.wait_group.read 0;
+\tbar.sync 0;
+\tst.shared.b32 [%r3], %r4;
+\tret;
+}
+"""
+
+
+def test_an_mbarrier_bounds_the_box_of_a_copy_from_dynamic_shared_memory() -> None:
+    unordered = STAGED.replace("\tbar.sync 0;\n\tst.shared.b32 [%r3], %r4;", "\tst.shared.b32 [%r3], %r4;")
+    assert lint(STAGED).undecided == ()
+    assert [item.code for item in lint(unordered).undecided] == ["PTX621"]
+
+
+def test_executions_that_a_limit_ends_add_no_condition_on_boxes() -> None:
+    """With 512 iterations, the execution of the second warp ends before it arrives and the phase is complete."""
+    work = "\tadd.u32 %r4, %r4, %r1;\n" * 30
+    text = (
+        MULTICAST.replace(".reqntid 32", ".reqntid 64")
+        .replace(".param .u64 maps)", ".param .u64 maps, .param .u32 n)")
+        .replace(".reg .b32 %r<4>;", ".reg .b32 %r<6>;")
+        .replace("[full], 1;", "[full], 2;")
+        .replace(
+            "$wait:\n",
+            "\tbra $wait;\n$second:\n\tsetp.ne.u32 %p2, %r1, 32;\n\t@%p2 bra $wait;\n\tld.param.u32 %r5, [n];\n"
+            f"$work:\n{work}\tsub.u32 %r5, %r5, 1;\n\tsetp.ne.u32 %p2, %r5, 0;\n\t@%p2 bra $work;\n"
+            "\tmbarrier.arrive.shared.b64 _, [full];\n$wait:\n",
+        )
+        .replace("@!%p1 bra $wait", "@!%p1 bra $second")
+    )
+    found = {item.conditions for item in lint(text).undecided if item.code == "PTX503"}
+    assert found == {(BoxBytes(((A, 1),), 2048),)}

@@ -1,8 +1,8 @@
 """Finds conflicts with tensor copies that depend on the unknown sizes of their boxes.
 
 A copy certainly accesses the smallest possible box. It may access more: up to the next address that a tensor copy
-names, as far as two addresses of one map are apart, or to the end of the variable. If unordered accesses of other
-threads are in this range, only the map decides whether they conflict.
+names or at which an mbarrier is, as far as two addresses of one map are apart, or to the end of the variable. If
+unordered accesses of other threads are in this range, only the map decides whether they conflict.
 
 Source: PTX ISA, "Tensor Size, Strides and Bounding Box", "cp.async.bulk.tensor".
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Effect
+from ptxkit.isa.effects import Access, Effect, MbarrierInit
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -63,7 +63,8 @@ class _TensorCopy:
 def find_box_size_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
     """Yields the accesses that conflict with tensor copies if the boxes of these are large enough; each pair once."""
     places = _copies_by_address(facts.groups)
-    reaches = {place: place + _max_box_bytes(place, places, facts.program) for place in places}
+    mbarriers = sorted(_mbarriers(facts.groups)) if places else []
+    reaches = {place: place + _max_box_bytes(place, places, mbarriers, facts.program) for place in places}
     if all(high <= place + MIN_ACCESS_BYTES for place, high in reaches.items()):
         return
     causality = HappensBefore(facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks)))
@@ -184,14 +185,23 @@ def _copies_by_address(groups: Iterable[GroupTrace]) -> Mapping[int, set[Hashabl
     return found
 
 
-def _max_box_bytes(place: int, places: Mapping[int, set[Hashable]], program: Program) -> int:
+def _mbarriers(groups: Iterable[GroupTrace]) -> Iterator[int]:
+    """Yields the addresses at which threads initialize mbarriers."""
+    for group in groups:
+        for event in group.events:
+            if not isinstance(event, UnknownCall) and isinstance(event.effect, MbarrierInit):
+                place = _address_of(event)
+                if isinstance(place, int):
+                    yield place
+
+
+def _max_box_bytes(place: int, places: Mapping[int, set[Hashable]], mbarriers: Sequence[int], program: Program) -> int:
     """Returns the maximum number of bytes from an address on that a box may contain; 0 where it is not bounded."""
     variable = program.variable_at(place)
     if variable is None:
         return 0
     ordered = sorted(places)
-    following = bisect_right(ordered, place)
-    bounds = [ordered[following] - place] if following < len(ordered) else []
+    bounds = [at[first] - place for at in (ordered, mbarriers) if (first := bisect_right(at, place)) < len(at)]
     for box in places[place]:
         own = [each for each in ordered if box in places[each]]
         bounds += [later - earlier for earlier, later in pairwise(own)]
