@@ -36,7 +36,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.contract.box_sizes import BoxSizes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.mbarrier.argument_sizes import ArgumentDependence
-from ptxkit.analysis.mbarrier.cluster_tx_count import find_tx_events, find_tx_imbalances
+from ptxkit.analysis.mbarrier.cluster_tx_count import find_box_copies, find_tx_events, find_tx_imbalances
 from ptxkit.analysis.mbarrier.mbarrier_objects import is_ambiguous
 from ptxkit.analysis.mbarrier.tx_balance import (
     TxBalance,
@@ -142,24 +142,11 @@ def _uses_mbarriers(facts: ScenarioFacts) -> bool:
 
 
 def _ask_for_boxes(clusters: Sequence[ScenarioFacts], boxes: BoxSizes) -> Iterator[OpenObligation]:
-    """Yields a question for each copy of unknown size by CTAs of a cluster; copies of one CTA may complete in another.
-
-    The boxes of a copy must transfer the bytes that the phases expect in which it is made. A scenario in which a limit
-    ends the schedules before such a phase is complete adds no condition.
-    """
-    equations = dict.fromkeys(
-        each for facts in clusters for schedule in facts.schedules for each in schedule.box_equations
-    )
-    counted = {step for copies, _ in equations for step, _ in copies}
+    """Yields a question for each copy of unknown size in a cluster; copies of one CTA may complete in another."""
+    copies, equations = find_box_copies(clusters)
     conditions = boxes.conditions_of(equations)
-    copies = dict.fromkeys(
-        event.step
-        for facts in clusters
-        for event in find_tx_events(facts.simulation)
-        if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int)
-    )
-    for step in copies:
-        holds = conditions if step in counted else ()
+    for step, is_counted in copies.items():
+        holds = conditions if is_counted else ()
         yield OpenObligation(step, _UNKNOWN[UnknownBalance.TENSOR_MAP](), conditions=holds)
 
 

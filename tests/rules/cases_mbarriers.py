@@ -368,6 +368,19 @@ ENDED = (
         f"{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];",
     ),
     Case(
+        "a barrier that the execution of many iterations does not reach orders all other uses before",
+        f"""{ALL_ARRIVE} {LOOP} @%p1 bra join; mov.u32 %r10, 0;
+work: {"add.u32 %r11, %r11, %r10; " * 30} add.u32 %r10, %r10, 1; setp.lt.u32 %p5, %r10, %r6; @%p5 bra work;
+join: bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+    ),
+    Case(
+        "a barrier that no execution reaches may order all other uses before",
+        f"""{ALL_ARRIVE} {LOOP} @%p1 bra join; mov.u32 %r10, 0;
+work: {"add.u32 %r11, %r11, %r10; " * 30} add.u32 %r10, %r10, 1; setp.lt.u32 %p5, %r10, 4000; @%p5 bra work;
+join: bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];""",
+        undecided=("PTX507",),
+    ),
+    Case(
         "waits after reinitialization belong to the next mbarrier",
         f"""{ALL_ARRIVE} {LOOP} bar.sync 0; @%p1 mbarrier.inval.shared::cta.b64 [%r5];
 @%p1 mbarrier.init.shared::cta.b64 [%r5], 128; bar.sync 0; mbarrier.arrive.shared::cta.b64 %rd7, [%r5];

@@ -6,12 +6,13 @@ cp.async.bulk.tensor" (`.multicast::cluster`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
-from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
+from ptxkit.analysis.sync.mbarrier_model import BoxEquation, SimulatedMbarrier
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.fast_dataclasses import dataclass
@@ -51,6 +52,26 @@ _TX_KINDS = (MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierWait)
 def find_tx_events(cast: SyncSimulation) -> list[TraceEvent]:
     """Returns the events of a cluster that affect the bytes of phases, or wait for phases."""
     return [event for actor in cast.thread_classes for event in actor.events if isinstance(event.effect, _TX_KINDS)]
+
+
+def find_box_copies(scenarios: Iterable[ScenarioFacts]) -> tuple[dict[Step, bool], list[BoxEquation]]:
+    """Returns the copies of unknown size, and what their boxes must transfer in the phases that schedules complete.
+
+    For each copy, the result has whether a phase counts it. An execution that a limit ends before such a phase is
+    complete adds no equation.
+    """
+    known = list(scenarios)
+    equations = list(
+        dict.fromkeys(each for facts in known for schedule in facts.schedules for each in schedule.box_equations)
+    )
+    counted = {step for boxes, _ in equations for step, _ in boxes}
+    copies = [
+        event.step
+        for facts in known
+        for event in find_tx_events(facts.simulation)
+        if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int)
+    ]
+    return {step: step in counted for step in copies}, equations
 
 
 def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterator[TxImbalance]:

@@ -314,8 +314,7 @@ class Explorer:
             reaching = [each.scenario for each in self.explorations if sizes and _covers(each, branch)]
             whole = [each for each in reaching if each.has_whole_tiles] or (reaching if is_cut else [])
             if whole and (ODD_TILES, ()) not in [each.arguments for each in reaching]:
-                overrides = tuple((place, ODD_TILES) for place in sorted(sizes))
-                yield Scenario(self.launch, whole[0].sample, overrides=overrides)
+                yield Scenario(self.launch, whole[0].sample, overrides=tuple((at, ODD_TILES) for at in sorted(sizes)))
 
     def _explore_samples(self, sizes: Sequence[int]) -> None:
         idle_trials = 0
@@ -389,16 +388,18 @@ class Explorer:
 
     def _execute_cta(self, scenario: Scenario, code: CompiledProgram) -> Exploration:
         all_threads = tuple(range(scenario.launch.threads))
-        before = dict(scenario.decisions)
+        before, excluded = dict(scenario.decisions), self._excluded_loads
         while True:
-            exchange = LaneExchange(broadcasts=SharedBroadcasts(self._excluded_loads))
+            exchange = LaneExchange(broadcasts=SharedBroadcasts(excluded))
             group = GroupState(code, scenario, all_threads, self.symbolic_values, exchange, self.pointers)
             exploration, taken = execute_all(group, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.broadcasts.invalidated_loads(exploration.groups, scenario.launch.threads)
             if not wrong:
                 return exploration
-            self._excluded_loads |= wrong
+            excluded = {**excluded, **wrong}
+            if all(group.end_reason == "exit" for group in exploration.groups):
+                self._excluded_loads = excluded  # in the other scenarios, too
             scenario.reset_decisions(before)
 
     def _flip_toward(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
@@ -433,11 +434,10 @@ class Explorer:
         return set().union(*(group.covered_steps for e in self.explorations for group in e.groups))
 
 
-def _loads_from_remote_stores(program: Program) -> frozenset[Step]:
-    """Returns the loads from shared memory that other CTAs may write: all loads if there are such stores."""
-    if not any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects):
-        return frozenset()
-    return frozenset(step for code in program.functions for step in code.steps if step.match is not None)
+def _loads_from_remote_stores(program: Program) -> dict[Step, int]:
+    """Returns the loads from shared memory that other CTAs may write, with 0: all loads if there are such stores."""
+    is_stored = any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects)
+    return {step: 0 for code in program.functions for step in code.steps if is_stored and step.match is not None}
 
 
 def _is_remote_store(effect: Effect) -> bool:

@@ -8,7 +8,7 @@ groups were executed: `SharedBroadcasts.invalidated_loads` returns the loads who
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.program import Step
@@ -89,10 +89,10 @@ class _ExecutedStore:
 class SharedBroadcasts:
     """The broadcast stores of one exploration.
 
-    excluded_loads: the loads to which no value is forwarded.
+    excluded_loads: the loads to which no value is forwarded, by the number of barriers from which on this is so.
     """
 
-    excluded_loads: frozenset[Step] = frozenset()
+    excluded_loads: Mapping[Step, int] = field(default_factory=dict)
     stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
     forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
 
@@ -108,9 +108,9 @@ class SharedBroadcasts:
 
         The result is None where the value is unknown.
         """
-        if state.step in self.excluded_loads:
-            return None
         met = len(state.cta_barriers)
+        if met >= self.excluded_loads.get(state.step, met + 1):
+            return None
         earlier = [notice for notice in self._stores_covering(start, size) if notice.barriers_passed < met]
         if not earlier:
             return None
@@ -133,13 +133,14 @@ class SharedBroadcasts:
                 if start + size <= first + notice.size:
                     yield notice
 
-    def invalidated_loads(self, groups: Sequence[GroupTrace], launched: int) -> set[Step]:
+    def invalidated_loads(self, groups: Sequence[GroupTrace], launched: int) -> dict[Step, int]:
         """Returns the loads whose forwarded value is not guaranteed, given the accesses of all groups of the CTA.
 
-        launched: the number of threads of the CTA.
+        For each one, the result has the number of barriers from which on this is so; it is 0 where the load was
+        excluded from some number on before. launched: the number of threads of the CTA.
         """
         if not self.forwarded_loads:
-            return set()
+            return {}
         low = min(reading.start for reading in self.forwarded_loads)
         high = max(reading.start + reading.size for reading in self.forwarded_loads)
         stores: list[_ExecutedStore] = []
@@ -148,15 +149,22 @@ class SharedBroadcasts:
             met.append([])
             stores.extend(_executed_stores(number, group, launched, met[-1], (low, high)))
         if len(self.forwarded_loads) * len(stores) > MAX_STORE_CHECKS:
-            return {reading.step for reading in self.forwarded_loads}
+            return {reading.step: 0 for reading in self.forwarded_loads}
         cut = [len(numbers) for numbers, group in zip(met, groups, strict=True) if group.end_reason != "exit"]
-        return {
-            reading.step
-            for reading, meetings in self.forwarded_loads.items()
-            if any(reading.barriers_passed >= end for end in cut)
-            or any(not _passed_same_barriers(numbers, meetings) for numbers in met)
-            or self._is_invalidated(reading, [s for s in stores if s.overlaps(reading.start, _end_of_load(reading))])
-        }
+        found: dict[Step, int] = {}
+        for reading, meetings in self.forwarded_loads.items():
+            if (
+                any(reading.barriers_passed >= end for end in cut)
+                or any(not _passed_same_barriers(numbers, meetings) for numbers in met)
+                or self._is_invalidated(
+                    reading, [s for s in stores if s.overlaps(reading.start, _end_of_load(reading))]
+                )
+            ):
+                first = found.get(reading.step, reading.barriers_passed)
+                found[reading.step] = (
+                    min(first, reading.barriers_passed) if reading.step not in self.excluded_loads else 0
+                )
+        return found
 
     def _is_invalidated(self, reading: ForwardedLoad, stores: list[_ExecutedStore]) -> bool:
         notice = reading.store

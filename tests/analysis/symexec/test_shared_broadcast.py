@@ -73,3 +73,18 @@ def test_a_value_that_another_cta_may_store_is_not_passed() -> None:
     body = f"@%p1 st.shared.u32 [cell], 0x203; bar.sync 0; {ROLE} {remote}"
     module = module_of(f"{CELL} {body} end:", bounds=f"{BLOCK} .reqnctapercluster 2, 1, 1")
     assert not is_forwarded(explorer_of(module).explorations[0])
+
+
+def test_a_value_is_passed_before_a_barrier_that_the_execution_of_another_group_does_not_reach() -> None:
+    """The loop of the second warp is longer than its execution; the first warp reads the cell before and after it."""
+    work = "mov.u32 %r4, 0; work:" + "add.u32 %r5, %r5, %r4;" * 30 + "add.u32 %r4, %r4, 1;"
+    found = explore_lines(
+        "mov.u32 %r6, 0; @%p1 st.shared.u32 [cell], 0x203; bar.sync 0; again: ld.shared.u8 %r2, [cell];"
+        "setp.eq.u32 %p3, %r2, 3; @%p3 bra known; bar.warp.sync -1; known: bar.sync 0; setp.ne.u32 %p4, %r6, 0;"
+        f"@%p4 bra end; add.u32 %r6, %r6, 1; @!%p2 bra join; {work} setp.lt.u32 %p4, %r4, 4000; @%p4 bra work;"
+        "join: bar.sync 0; bra again;"
+    )
+    assert [group.end_reason for group in found.groups] == ["exit", "budget"]
+    first, second = found.groups
+    assert second.first_guess is None
+    assert first.first_guess is not None
