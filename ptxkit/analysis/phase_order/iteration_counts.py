@@ -156,11 +156,11 @@ class IterationCount:
     def follow(self, group: int, step: int, *, stays: bool) -> IterationCount:
         """Returns the same after a group has begun the next iteration of the loop, or left it."""
         at = self.at[group]
+        if at.left:
+            at = Position(at.run + 1)
         runs = self.runs if at.run < len(self.runs) else (*self.runs, (None, None))
-        after = Position(at.run + 1)
-        if stays:
-            after = replace(at, units=None if at.units is None else at.units + step)
-        return self._with(group, after, runs, step)
+        units = None if at.units is None else at.units + step
+        return self._with(group, replace(at, units=units) if stays else Position(at.run + 1), runs, step)
 
     def _with(self, group: int, at: Position, runs: tuple[Limits, ...], step: int) -> IterationCount:
         every = (*self.at[:group], at, *self.at[group + 1 :])

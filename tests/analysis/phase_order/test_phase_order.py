@@ -223,6 +223,18 @@ def test_a_loop_over_tiles_may_be_repeated_without_an_ordering_step() -> None:
     assert not is_proven(text.replace("add.u32 %r14, %r7, 1;", "add.u32 %r14, %r7, 2;"))
 
 
+def test_a_loop_begins_a_new_count_after_one_that_has_left_a_rest() -> None:
+    """The number of the loop before it says nothing about how far the next one has come."""
+    known = IterationCount(((5, 7),), (Position(units=4, left=3),), 4)
+    assert known.follow(0, 1, stays=True).at == (Position(run=1, units=1),)
+    after = known.decide(0, LoopExit("count", 0, 1), (None, None), stays=True)
+    assert after is not None
+    assert after.at == (Position(run=1, units=1),)
+    rest = known.decide(0, LoopExit("count", 0, 1, continues=3), (None, None), stays=True)
+    assert rest is not None
+    assert rest.at == (Position(units=5, left=3),)
+
+
 def test_counts_of_iterations_that_are_far_in_the_past_repeat() -> None:
     """A predicate in a loop whose limit was passed long ago leads to no new states."""
     known = IterationCount(((0, 2),), (Position(),), 1)
