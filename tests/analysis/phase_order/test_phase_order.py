@@ -224,7 +224,7 @@ def test_a_loop_over_tiles_may_be_repeated_without_an_ordering_step() -> None:
 
 
 def test_a_loop_begins_a_new_count_after_one_that_has_left_a_rest() -> None:
-    """The number of the loop before it says nothing about how far the next one has come."""
+    """The number of the loop before it does not limit the next one."""
     known = IterationCount(((5, 7),), (Position(units=4, left=3),), 4)
     assert known.follow(0, 1, stays=True).at == (Position(run=1, units=1),)
     after = known.decide(0, LoopExit("count", 0, 1), (None, None), stays=True)
