@@ -219,13 +219,14 @@ class BlockSizeTrials:
         holds = (_limits(launch.block, *violation),)
         open_ = {(item.code, item.span): item for item in trial.builder.undecided}
         decided: list[Undecided] = []
+        asked = {(item.code, item.span) for item in judge.undecided}  # an instruction may have several questions
         for item in judge.undecided:
-            left = open_.pop((item.code, item.span), None)
+            left = open_.get((item.code, item.span))
             if item.conditions or not (decides_all or item.missing.startswith("block")):
                 decided.append(item)
             else:
                 decided.append(replace(item, conditions=holds) if left is None else join_open([item, left], holds))
-        decided += (join_open([item], holds) for item in open_.values())
+        decided += (join_open([item], holds) for key, item in open_.items() if key not in asked)
         name = kernel.program.function.name
         judge.undecided = [replace(item, kernel=name) if item.conditions else item for item in decided]
         return True

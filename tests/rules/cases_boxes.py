@@ -8,9 +8,9 @@ _STORES = "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd2, {%r6}], 
 _FENCE = "fence.proxy.async.shared::cta;"
 
 
-def _case(name: str, body: str, *, asked: bool) -> Case:
+def _case(name: str, body: str, *, asked: bool, bounds: str = ".reqntid 128, 1, 1") -> Case:
     bytes_of_a_phase = ("PTX503",) if "expect_tx" in body else ()
-    return Case(name, body, undecided=(*bytes_of_a_phase, *(("PTX621",) if asked else ())))
+    return Case(name, body, undecided=(*bytes_of_a_phase, *(("PTX621",) if asked else ())), bounds=bounds)
 
 
 #: Only thread 0 copies; all threads fill the tile before, 16 bytes each.
@@ -23,6 +23,13 @@ over:"""
 _WAIT = "wait: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], 0; @!%p4 bra wait;"
 
 CASES = (
+    _case("words that other lanes stored may be in the box", f"{_FILL}\n{_COPY}", asked=True, bounds=".reqntid 32"),
+    _case(
+        "words that other lanes stored before a barrier of the warp are visible",
+        f"{_FILL} bar.warp.sync -1;\n{_COPY}",
+        asked=False,
+        bounds=".reqntid 32",
+    ),
     _case("words that other warps stored may be in the box", f"{_FILL}\n{_COPY}", asked=True),
     _case("words that other warps stored before a barrier are visible", f"{_FILL} bar.sync 0;\n{_COPY}", asked=False),
     _case(

@@ -385,3 +385,15 @@ st.shared.u32 [%r11], %r6; bar.warp.sync -1; xor.b32 %r11, %r11, 4; ld.shared.u3
         "k.ptx: kernel kernel: clean if the block has 32 threads "
         "(not 64, 128, 256, 512 or 1024, with which PTX621 occurs)"
     ]
+
+
+def test_a_size_that_leaves_one_of_two_questions_at_an_instruction_decides_none_of_them() -> None:
+    body = """and.b32 %r10, %r1, 127; shl.b32 %r10, %r10, 4; add.u32 %r11, %r2, %r10; @%p1 bra copy;
+st.shared.b32 [%r11], %r1; bra end;
+copy: cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd2, {%r6}], [%r2]; cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+end: st.shared.b32 [%r11+4], %r6;"""
+    verdict = lint(Case("a copy beside stores", body, bounds="").text)
+    places = {item.span for item in verdict.undecided if "box" in item.reason}
+    assert places
+    assert not any(item.conditions for item in verdict.undecided if item.span in places and item.code == "PTX621")

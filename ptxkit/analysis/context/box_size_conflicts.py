@@ -38,7 +38,7 @@ RANGE_MARGIN = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class BoxSizeConflict:
-    """A tensor copy, and an unordered access of another warp to bytes that its box may contain."""
+    """A tensor copy, and an unordered access on another path to bytes that its box may contain."""
 
     copy: Step
     access: Step
@@ -79,7 +79,7 @@ def find_box_size_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
             for path, first, last in _path_ranges(group, event, causality) if _may_access(event, low, high) else ():
                 for copy in copies:
                     question = BoxSizeConflict(copy.event.step, event.step)
-                    if question in asked or first >= copy.high or last <= copy.low or path.warp == copy.path.warp:
+                    if question in asked or first >= copy.high or last <= copy.low or path is copy.path:
                         continue
                     if _is_read(copy.event) and _is_read(event):
                         continue
