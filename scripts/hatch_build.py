@@ -1,8 +1,6 @@
-"""The build hook of the wheel, which adds what follows from the sources: the data that ptxkit compiles on first use,
-the signatures of the builder's methods, and the manual pages.
+"""The build hook of the wheel, which adds the data that ptxkit compiles from its grammars on first use.
 
-An editable installation has no compiled data: its grammars change, and a copy is kept in the user's cache folder. The
-signatures are written into the checkout then.
+An editable installation does not contain this data: its grammars change, and a copy is kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -17,23 +15,19 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent.parent
-STUB = "ptxkit/build/methods.pyi"
 
 
 class Prebuild(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignore]  # hatchling is not always typed
-    """Compiles the instruction table and the grammar to a folder of the package, and writes signatures and pages."""
+    """Compiles the instruction table and the grammar to a folder of the package, and writes the manual pages."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Hatchling calls it before the wheel is built; `version` is `standard` or `editable`."""
-        sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
-        from script_lib.stub_generator import render_stub
-
         if version == "editable":
-            (ROOT / STUB).write_text(render_stub(), "utf-8")
             return
         self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-")  # removed with the hook
+        sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
         from script_lib.man_pages import man_pages
 
         from ptxkit.compile_cache import PREBUILT
@@ -43,9 +37,6 @@ class Prebuild(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignor
             page = Path(self._folder.name) / name
             page.write_text(text, "utf-8")
             build_data["shared_data"][str(page)] = f"share/man/man1/{name}"
-        stub = Path(self._folder.name) / Path(STUB).name
-        stub.write_text(render_stub(), "utf-8")
-        build_data["force_include"][str(stub)] = STUB
         for path in write_all(self._folder.name):
             build_data["force_include"][path] = f"ptxkit/{PREBUILT}/{Path(path).name}"
 
