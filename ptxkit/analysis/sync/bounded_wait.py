@@ -71,14 +71,43 @@ class _WaitLoops:
     def may_give_up(self, wait: Step) -> bool:
         """Returns whether the loop of a wait has an exit that does not require the wait to return true."""
         loop = self._cfg.loop_of(wait)
-        if loop is None or not all(_is_idle(e) for step in self._steps_of(loop) for e in self._effects_of(step)):
+        if loop is None:
             return False
+        if not all(map(self._is_idle, self._steps_of(loop))):
+            return self._acts_for_all_results(wait, loop)
         return any(
             self._cfg.steps_of_block(inside)[-1].instruction.guard is not None
             and self._leads_to_exit(outside)
             and self._may_end_otherwise(self._cfg.steps_of_block(inside)[-1], loop)
             for inside, outside in self._cfg.loops.exit_edges(loop)
         )
+
+    def _acts_for_all_results(self, wait: Step, loop: CfgLoop) -> bool:
+        """Returns whether a thread may release others in a loop before it tests again, whatever the result was.
+
+        Such a loop polls several mbarriers in turn, and does what each of them allows.
+        """
+        blocks = (block for block in loop.nodes if self._depends_on_wait(self._cfg.steps_of_block(block)[-1], wait))
+        for block in blocks:
+            sides = [each for each in self._cfg.successors[block] if each in loop.nodes]
+            if len(sides) > 1 and all(self._acts_before(wait, each, loop) for each in sides):
+                return True
+        return False
+
+    def _acts_before(self, wait: Step, start: int, loop: CfgLoop) -> bool:
+        """Returns whether a step on a path from a block to a wait, inside a loop, may release another thread."""
+        end = self._cfg.block_of(wait)
+        blocks = Worklist([start])
+        for block in blocks:
+            if block == end:
+                continue
+            if not all(map(self._is_idle, self._cfg.steps_of_block(block))):
+                return True
+            blocks.add(each for each in self._cfg.successors[block] if each in loop.nodes)
+        return False
+
+    def _is_idle(self, step: Step) -> bool:
+        return all(map(_is_idle, self._effects_of(step)))
 
     def is_result_tested_after(self, wait: Step) -> bool:
         """Returns whether a step after the loop reads the result of a wait, or what the loop computes from it."""
@@ -134,10 +163,11 @@ class _WaitLoops:
         """Returns whether a step, or a function that it calls, reads memory that other threads may write."""
         return any(isinstance(e, Access) and not e.space.startswith(_OWN_SPACES) for e in self._effects_of(step))
 
-    def _depends_on_wait(self, step: Step) -> bool:
+    def _depends_on_wait(self, step: Step, wait: Step | None = None) -> bool:
+        """Returns whether a step reads what is computed from the result of a wait, or of one of them."""
         steps = Worklist([step])
         for each in steps:
-            if self._waits(each):
+            if each is wait or (wait is None and self._waits(each)):
                 return True
             steps.add(self._inputs_of(each, read_registers(each)))
         return False

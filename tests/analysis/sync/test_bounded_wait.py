@@ -31,6 +31,7 @@ ret;
 ASKS = "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0;"
 CALLS_POLL = "{ .param .b32 got; call (got), poll, (); ld.param.b32 %r4, [got]; setp.ne.b32 %p1, %r4, 0; }"
 INCREMENTS = "{ .param .b32 old, new; st.param.b32 [old], %r1; call (new), increment, (old); ld.param.b32 %r1, [new]; }"
+ARRIVES = "mbarrier.arrive.shared.b64 _, [bar+8];"
 LIMIT = "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:"
 
 GIVES_UP = {
@@ -40,6 +41,9 @@ GIVES_UP = {
     "a count that is kept in shared memory, too": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; "
     f"st.shared.u32 [bar+8], %r1; {LIMIT}",
     "a function that asks": f"again: {CALLS_POLL} @%p1 bra done; add.u32 %r1, %r1, 1; {LIMIT}",
+    "a loop that does one of two things": f"again: {ASKS} @!%p1 bra other; st.release.cta.shared.u32 [bar+8], %r1; "
+    f"add.u32 %r1, %r1, 1; other: mbarrier.test_wait.parity.shared.b64 %p3, [bar+8], 0; @!%p3 bra last; {ARRIVES} "
+    f"last: {LIMIT}",
 }
 WAITS = {
     "the answer": f"again: {ASKS} @!%p1 bra again;",
@@ -51,10 +55,12 @@ WAITS = {
     "no loop": ASKS,
     "the answer, unless a limit ends the launch": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; "
     "setp.lt.u32 %p2, %r1, 9; @%p2 bra again; trap; done:",
-    "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
+    "a loop that arrives, too": f"again: {ARRIVES} {ASKS} @%p1 bra done; "
     "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
     "a loop that sets a flag, too": f"again: st.release.cta.shared.u32 [bar+8], %r1; {ASKS} @%p1 bra done; "
     f"add.u32 %r1, %r1, 1; {LIMIT}",
+    "a loop that arrives after the answer": f"again: {ASKS} @!%p1 bra last; {ARRIVES} add.u32 %r1, %r1, 1; "
+    f"last: {LIMIT}",
     "a loop around a function that waits": f"again: call spin, (); add.u32 %r1, %r1, 1; {LIMIT}",
     "the answer of a function": f"again: {CALLS_POLL} @!%p1 bra again;",
     "a loop that calls a function which arrives": f"again: call arrive, (); {ASKS} @%p1 bra done; {INCREMENTS} {LIMIT}",
