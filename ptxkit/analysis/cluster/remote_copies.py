@@ -11,7 +11,7 @@ Asynchronous Copy Operations".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -30,7 +30,6 @@ from ptxkit.analysis.cluster.cluster_facts import (
 )
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
-from ptxkit.analysis.symexec.access_ranges import access_range
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import location_at
 from ptxkit.analysis.sync.sync_edges import NEVER
@@ -378,22 +377,18 @@ def _may_observe_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: Threa
     return False
 
 
-def reads_of_copy(reader: ThreadView, copy: RemoteCopy) -> list[tuple[int, TraceEvent]]:
+def reads_of_copy(reader: ThreadView, copy: RemoteCopy) -> Sequence[tuple[int, TraceEvent]]:
     """Returns the reads of bytes that a copy writes, with positions, in program order."""
-    places = reader.reads_by_range.items()
-    met = [found for (low, high), found in places if low < copy.high and copy.low < high]
-    return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])
+    return _overlapping(reader.reads_by_range, copy)
 
 
 def _stores_of_copy(writer: ThreadView, copy: RemoteCopy) -> Sequence[tuple[int, TraceEvent]]:
     """Returns the synchronous stores to bytes that a copy writes, with positions, in program order."""
-    return [
-        (position, event)
-        for position, event in writer.accesses
-        if isinstance(event.effect, Access)
-        and event.effect.kind != "read"
-        and event.effect.completion is None
-        and (place := access_range(event)) is not None
-        and place[0] < copy.high
-        and copy.low < place[1]
-    ]
+    return _overlapping(writer.stores_by_range, copy)
+
+
+def _overlapping(
+    places: Mapping[tuple[int, int], list[tuple[int, TraceEvent]]], copy: RemoteCopy
+) -> Sequence[tuple[int, TraceEvent]]:
+    met = [found for (low, high), found in places.items() if low < copy.high and copy.low < high]
+    return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])

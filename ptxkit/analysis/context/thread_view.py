@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
@@ -162,12 +162,16 @@ class ThreadView:
     @cached_property
     def reads_by_range(self) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
         """The `reads` by the bytes that they access, since loops repeat the same few ranges."""
-        found: dict[tuple[int, int], list[tuple[int, TraceEvent]]] = defaultdict(list)
-        for position, event in self.reads:
-            place = access_range(event)
-            if place is not None:
-                found[place].append((position, event))
-        return found
+        return _by_range(self.reads)
+
+    @cached_property
+    def stores_by_range(self) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
+        """The synchronous writes of shared memory by the bytes that they access."""
+        return _by_range(
+            (position, event)
+            for position, event in self.accesses
+            if isinstance(event.effect, Access) and event.effect.kind != "read" and event.effect.completion is None
+        )
 
     @cached_property
     def copies_by_range(self) -> IntervalIndex[AsyncCopy]:
@@ -229,6 +233,15 @@ class ThreadView:
     def has_observed(self, barrier: int, phase: int, until: int) -> bool:
         """Returns whether the thread itself has observed, before a position, that an mbarrier phase is complete."""
         return self.release_acquire_points.observed_phases(("mbarrier", barrier), until) >= phase
+
+
+def _by_range(accesses: Iterable[tuple[int, TraceEvent]]) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
+    found: dict[tuple[int, int], list[tuple[int, TraceEvent]]] = defaultdict(list)
+    for position, event in accesses:
+        place = access_range(event)
+        if place is not None:
+            found[place].append((position, event))
+    return found
 
 
 def _is_sampled(event: TraceEvent, last: int) -> bool:
