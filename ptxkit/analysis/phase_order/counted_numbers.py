@@ -37,7 +37,7 @@ def exit_by_distance(
         operator = NEGATED_COMPARISONS.get(operator, "")
     other = _without(counter, probe.atom, width)
     if other is None:
-        limit, counter, other = counter, limit, _without(limit, probe.atom, width)
+        limit, other = counter, _without(limit, probe.atom, width)
     else:
         operator = SWAPPED_COMPARISONS.get(operator, operator)
     if other is None or not step:
@@ -98,7 +98,7 @@ def exit_at_number(number: UniformTerm, step: int, offset: int, stays: int, widt
         number = inner
         if mask:
             offset = -(-(offset + 1) // (mask + 1)) * (mask + 1) - 1
-            rest = mask
+            rest |= mask
         step, offset, rest = step << shift, ((offset + 1) << shift) - 1, rest << shift | bit_mask(shift)
     return (
         LoopExit(number, offset, stays, step, rest=rest, bounded=simpler)

@@ -52,15 +52,19 @@ class LoopExit:
     def as_test(self, *, is_passed: bool) -> LoopExit:
         """Returns a test for a later iteration in the same loop, which may be executed after the loop's own exit."""
         offset = self.offset - self.step if is_passed else self.offset
-        bounded = self._bounded_by(lambda each: each.as_test(is_passed=is_passed))
-        return replace(self, offset=offset, advances=False, rest=0, bounded=bounded)
+        return self._change_all(
+            lambda each: each.as_test(is_passed=is_passed), replace(self, offset=offset, advances=False, rest=0)
+        )
 
     def with_others(self, others: tuple[tuple[Hashable, int], ...]) -> LoopExit:
         """Returns the exit of a loop in which predicates compare the counter with other numbers."""
-        return replace(self, others=others, bounded=self._bounded_by(lambda each: each.with_others(others)))
+        return self._change_all(lambda each: each.with_others(others), replace(self, others=others))
 
-    def _bounded_by(self, change: Callable[[LoopExit], LoopExit]) -> tuple[UniformTerm, int, LoopExit] | None:
-        return None if self.bounded is None else (*self.bounded[:2], change(self.bounded[2]))
+    def _change_all(self, change: Callable[[LoopExit], LoopExit], changed: LoopExit) -> LoopExit:
+        """Returns a changed exit in which the exits that may stand for it are changed, too."""
+        alone = None if self.alone is None else change(self.alone)
+        bounded = None if self.bounded is None else (*self.bounded[:2], change(self.bounded[2]))
+        return replace(changed, alone=alone, bounded=bounded)
 
     def start(self, groups: int) -> IterationCount:
         return IterationCount((), (Position(),) * groups, self.step)
@@ -216,5 +220,8 @@ def _both(first: Limits, second: Limits) -> Limits:
 
 def _within(least: int | None, most: int | None, furthest: int) -> Limits:
     """Returns limits without those that are so far away that they need not be known."""
-    is_low, is_high = least is None or least <= -furthest, most is None or most > 2 * furthest
-    return None if is_low or least is None else min(least, 2 * furthest), None if is_high else most
+    if least is not None:
+        least = None if least <= -furthest else min(least, 2 * furthest)
+    if most is not None and most > 2 * furthest:
+        most = None
+    return least, most

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ptxkit.analysis.phase_order.counted_numbers import exit_at_number
 from ptxkit.analysis.phase_order.iteration_counts import IterationCount, LoopExit, Position
+from ptxkit.analysis.values.cta_values import apply
+from ptxkit.analysis.values.uniform_terms import UniformTerm, atom
 from ptxkit.fast_dataclasses import replace
 from tests.analysis.intervals.test_interval_proofs import is_proven, proofs_of
 from tests.rules.test_address_proofs import kernel
@@ -233,6 +236,22 @@ def test_a_loop_begins_a_new_count_after_one_that_has_left_a_rest() -> None:
     rest = known.decide(0, LoopExit("count", 0, 1, continues=3), (None, None), stays=True)
     assert rest is not None
     assert rest.at == (Position(units=5, left=3),)
+
+
+def test_a_test_for_a_rest_does_not_advance_where_no_loop_has_counted_before() -> None:
+    """The exit that stands for it then is a test, too."""
+    leaving = LoopExit("n", 2, 1, continues=3, alone=LoopExit("n & 3", 2, 1))
+    test = leaving.as_test(is_passed=True)
+    assert test.alone is not None
+    assert (test.offset, test.advances) == (test.alone.offset, test.alone.advances) == (1, False)
+
+
+def test_a_rest_has_all_bits_that_a_shift_and_a_mask_drop() -> None:
+    number = apply("shr", (32, True, apply("and", (32, UniformTerm(atom("n")), 0xFFFFFFF8)), 4))
+    assert isinstance(number, UniformTerm)
+    found = exit_at_number(number, 1, 0, 1, 32)
+    assert found is not None
+    assert (found.number, found.step, found.rest) == (UniformTerm(atom("n")), 16, 15)
 
 
 def test_counts_of_iterations_that_are_far_in_the_past_repeat() -> None:
