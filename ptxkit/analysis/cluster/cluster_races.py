@@ -1,10 +1,10 @@
 """Finds accesses of two CTAs of a cluster to the same bytes of shared memory that nothing is known to order.
 
 An asynchronous copy into another CTA must start after the reads of what an earlier one has copied there, and be ordered
-with the stores to the same bytes. Otherwise,
-the cluster barrier is followed, and the phases of the mbarriers by which one CTA signals another one; a signal to a
-third CTA may order them, too. A `cp.async` copy that its thread waits for counts as a write at that wait. Whatever
-else may order them makes no difference: nothing is proven, the question is left open.
+with the stores to the same bytes. Otherwise, the cluster barrier is followed, and the phases of the mbarriers by which
+one CTA signals another one; a signal to a third CTA may order them, too. A `cp.async` copy that its thread waits for
+counts as a write at that wait. Whatever else may order them makes no difference: nothing is proven, the question is
+left open.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order", "barrier.cluster".
 """

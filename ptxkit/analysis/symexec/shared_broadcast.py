@@ -160,10 +160,8 @@ class SharedBroadcasts:
                     reading, [s for s in stores if s.overlaps(reading.start, _end_of_load(reading))]
                 )
             ):
-                first = found.get(reading.step, reading.barriers_passed)
-                found[reading.step] = (
-                    min(first, reading.barriers_passed) if reading.step not in self.excluded_loads else 0
-                )
+                since = 0 if reading.step in self.excluded_loads else reading.barriers_passed
+                found[reading.step] = min(found.get(reading.step, since), since)
         return found
 
     def _is_invalidated(self, reading: ForwardedLoad, stores: list[_ExecutedStore]) -> bool:
