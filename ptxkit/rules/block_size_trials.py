@@ -10,7 +10,6 @@ too: smaller and larger blocks are wrong for another reason.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.block_size_guards import (
     last_distinguished_block,
@@ -18,7 +17,8 @@ from ptxkit.analysis.abstract_interpretation.block_size_guards import (
 )
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS, count_thread_axes
+from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
+from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS
 from ptxkit.analysis.symexec.explorer import names_thread_counts
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code
 from ptxkit.analysis.sync.block_sizes import alternative_launches
@@ -32,6 +32,8 @@ from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_viola
 from ptxkit.rules.limits import MAX_HOLDING_SIZES
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
+from ptxkit.source import Span
+from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Directive, Function
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
@@ -43,9 +45,6 @@ MIN_LARGER_SIZES = 2
 
 SMALL_BLOCKS = ((16, 8),)
 """Blocks of two dimensions with which a kernel may be correct that is not with the usual ones."""
-
-SizeResult: TypeAlias = tuple[LaunchConfig, VerdictBuilder]
-"""A size that was tried, with its verdict."""
 
 
 class BlockSizeTrials:
@@ -80,14 +79,16 @@ class BlockSizeTrials:
         judge.diagnostics.extend(warned.values())
         judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in failing]
         found = judge.diagnostic_by_span.keys() | failing.keys()
-        wrong = {launch.block: builder.diagnostic_by_span.keys() - found for launch, builder in tried}
-        correct = [each for each in tried if _finds_nothing_new(each[1], judge)]
-        if correct and (count_thread_axes(kernel.program) == 1 or _has_guessed_rows(kernel)):
-            launch, _ = min(correct, key=lambda each: not places.isdisjoint(_open_places(each[1])))
-            correct = correct if self._add_conditions(judge, kernel, launch, rules, sizes_with_violation(wrong)) else []
+        wrong = {each.launch.block: each.builder.diagnostic_by_span.keys() - found for each in tried}
+        correct = [each for each in tried if _finds_nothing_new(each.builder, judge)]
+        if correct and (kernel.program.analysis(count_block_axes) == 1 or _has_guessed_rows(kernel)):
+            first = min(correct, key=lambda each: not places.isdisjoint(_open_places(each.builder)))
+            correct = (
+                correct if self._add_conditions(judge, kernel, first.launch, rules, sizes_with_violation(wrong)) else []
+            )
         if not correct:
             self._add_violations_where_counts_hold(judge, kernel, rules)
-        open_ = set[CodeSpan]().union(*(_open_places(builder) for _, builder in tried))
+        open_ = set[CodeSpan]().union(*(_open_places(each.builder) for each in tried))
         judge.undecided = [
             replace(item, missing="") if (item.code, item.span) in open_ and not item.conditions else item
             for item in judge.undecided
@@ -97,7 +98,7 @@ class BlockSizeTrials:
         """Adds questions about races of threads that only larger blocks have, if the kernel has branches for these."""
         given, chosen = kernel.explorer.launch, [rule for rule in rules if rule.code == ptx6xx.SHARED_MEMORY_RACE]
         may_be_larger = bool(chosen) and not (given.is_exact or given.is_limit)
-        if not may_be_larger or count_thread_axes(kernel.program) > 1:
+        if not may_be_larger or kernel.program.analysis(count_block_axes) > 1:
             return
         blocks = [(size, 1, 1) for size in sorted(COMMON_BLOCK_SIZES) if size >= given.threads]
         number = _last_distinguished(kernel, blocks)
@@ -106,13 +107,13 @@ class BlockSizeTrials:
             trial = self._check_at_size(kernel.program.function, launch, chosen)
             judge.ask_about_size(_errors_of(trial) if trial is not None else (), kernel.scenarios)
 
-    def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeResult]:
+    def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeTrial]:
         """Returns the results up to the first size at which no question is a violation that is one at all sizes before.
 
         Small sizes end nothing, nor do blocks of some shape that leave a question open. The result is empty if not all
         sizes could be analyzed.
         """
-        found: list[SizeResult] = []
+        found: list[SizeTrial] = []
         failing = set(asked)
         has_rows = _has_guessed_rows(kernel)
         for launch in _launches_to_try(kernel):
@@ -120,7 +121,7 @@ class BlockSizeTrials:
             if trial is None:
                 return []
             if trial.is_launchable:
-                found.append((launch, trial.builder))
+                found.append(trial)
                 failing_or_open = trial.builder.diagnostic_by_span.keys() | _open_places(trial.builder)
                 failing &= set(trial.builder.diagnostic_by_span) if launch.threads > LARGEST_SMALL_BLOCK else failing
                 if not failing and not (has_rows and not failing_or_open.isdisjoint(asked)):
@@ -128,22 +129,30 @@ class BlockSizeTrials:
         return found
 
     def _find_failing(
-        self, kernel: KernelFacts, tried: Sequence[SizeResult], places: Collection[CodeSpan]
+        self, kernel: KernelFacts, tried: Sequence[SizeTrial], places: Collection[CodeSpan]
     ) -> Iterator[tuple[CodeSpan, Diagnostic]]:
-        """Yields warnings about the violations at all sizes, or at all for which the kernel is written."""
+        """Yields warnings about the violations at all sizes, or at all for which the kernel is written.
+
+        A block of one warp in which nothing shows that the instruction is correct is no exception.
+        """
         as_warning: dict[int, Diagnostic] = {}
         for place in places:
-            correct = [launch for launch, builder in tried if place not in builder.diagnostic_by_span]
-            limit = max(correct, key=lambda each: each.threads, default=None)
-            larger = [each for each in tried if limit is None or each[0].threads > limit.threads]
-            if limit is not None and not self._is_written_for_larger(kernel, limit, larger):
+            others = [each for each in tried if place not in each.builder.diagnostic_by_span]
+            correct = [each for each in others if each.launch.threads > WARP_SIZE or each.is_correct_at(place)]
+            limit = max((each.launch for each in correct or others), key=lambda each: each.threads, default=None)
+            larger = [each for each in tried if limit is None or each.launch.threads > limit.threads]
+            if limit is not None and len(larger) < MIN_LARGER_SIZES:
                 continue
-            item = larger[-1][1].diagnostic_by_span[place]
+            if limit is not None and correct and not self._is_written_for_larger(kernel, limit, larger):
+                continue
+            item = larger[-1].builder.diagnostic_by_span[place]
             sizes = _list_sizes(larger)
             note = (
                 notes.BLOCK_SIZE_UNKNOWN(sizes=sizes)
                 if limit is None
                 else notes.LARGER_BLOCKS(sizes=sizes, limit=limit.threads)
+                if correct
+                else notes.MORE_THAN_ONE_WARP(sizes=sizes)
             )
             warning = replace(item, severity=Severity.WARNING, notes=(*item.notes, note))
             yield place, as_warning.setdefault(id(item), warning)
@@ -186,11 +195,11 @@ class BlockSizeTrials:
         )
         judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in found]
 
-    def _is_written_for_larger(self, kernel: KernelFacts, limit: LaunchConfig, larger: Sequence[SizeResult]) -> bool:
+    def _is_written_for_larger(self, kernel: KernelFacts, limit: LaunchConfig, larger: Sequence[SizeTrial]) -> bool:
         """Returns whether the kernel has branches for the threads that blocks above a limit have."""
-        if len(larger) < MIN_LARGER_SIZES or limit.threads > LARGEST_SMALL_BLOCK:
+        if limit.threads > LARGEST_SMALL_BLOCK:
             return False
-        large = min((launch for launch, _ in larger), key=lambda each: each.threads)
+        large = min((each.launch for each in larger), key=lambda each: each.threads)
         key = (kernel.program.function.name, limit.block, large.block)
         if key not in self._written_for_larger:
             distinguishes = _last_distinguished(kernel, (limit.block, large.block)) is not None
@@ -252,20 +261,29 @@ class BlockSizeTrials:
         is_covered = (
             kernel is not None and bool(judge.diagnostics) and ExecutionCoverage(kernel).is_same_in_all_launches
         )
-        return SizeTrial(judge, kernel is not None, is_covered)
+        executed = kernel.explorer.covered_steps() if kernel is not None and launch.threads <= WARP_SIZE else ()
+        reached = frozenset(map(judge.span_of, executed))
+        return SizeTrial(launch, judge, kernel is not None, is_covered, reached)
 
 
 @dataclass(frozen=True, slots=True)
 class SizeTrial:
-    """The result with one number of threads.
+    """The result with one size of the block.
 
     is_launchable: whether the shared memory of a CTA of that size is within the limit. covers_launches: whether all
-    launches with that number of threads have the diagnostics.
+    launches with that number of threads have the diagnostics. reached: the instructions that a block of one warp
+    executes; empty for larger blocks.
     """
 
+    launch: LaunchConfig
     builder: VerdictBuilder
     is_launchable: bool
     covers_launches: bool
+    reached: frozenset[Span]
+
+    def is_correct_at(self, place: CodeSpan) -> bool:
+        """Returns whether a block of one warp executes an instruction, and a rule leaves no question there."""
+        return place[1] in self.reached and place not in _open_places(self.builder)
 
 
 def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator[LaunchConfig]:
@@ -274,7 +292,7 @@ def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator
     The result is empty if the kernel uses several thread axes without declaring their lengths.
     """
     given = kernel.explorer.launch
-    if not given.is_limit and count_thread_axes(kernel.program) > 1:
+    if not given.is_limit and kernel.program.analysis(count_block_axes) > 1:
         return
     _, y, z = declared_extents(kernel.program)
     most = given.threads if given.is_limit else max(COMMON_BLOCK_SIZES)
@@ -290,7 +308,7 @@ def _launches_to_try(kernel: KernelFacts) -> Iterator[LaunchConfig]:
 
     Blocks along several axes are tried if the kernel declares no lengths; the last one has one warp.
     """
-    axes, given = count_thread_axes(kernel.program), kernel.explorer.launch
+    axes, given = kernel.program.analysis(count_block_axes), kernel.explorer.launch
     has_rows = _has_guessed_rows(kernel)
     sizes = list(_candidate_launches(kernel, ()))
     yield from () if has_rows else sizes
@@ -333,8 +351,8 @@ def _limits(block: LaunchShape, failing: Sequence[LaunchShape], code: str) -> Bl
     return replace(found, possible=block[:1]) if block[1:] == (1, 1) else replace(found, shapes=(block,))
 
 
-def _list_sizes(tried: Sequence[SizeResult]) -> str:
-    launches = sorted((launch for launch, _ in tried), key=lambda each: (each.threads, each.block))
+def _list_sizes(tried: Sequence[SizeTrial]) -> str:
+    launches = sorted((each.launch for each in tried), key=lambda each: (each.threads, each.block))
     return ", ".join("x".join(map(str, each.block)).removesuffix("x1").removesuffix("x1") for each in launches)
 
 

@@ -57,8 +57,8 @@ from ptxkit.analysis.context.uncertain_races import (
     find_flag_ordered_races,
     find_unlocated_races,
 )
+from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.fast_dataclasses import replace
@@ -94,7 +94,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         write, read = conflict.write, conflict.read
         if _are_stores(conflict):
             if may_store_different_values(conflict, kernel.explorer.input_independence):
-                has_shape = launch.is_exact or launch.is_limit or count_thread_axes(kernel.program) == 1
+                has_shape = launch.is_exact or launch.is_limit or kernel.program.analysis(count_block_axes) == 1
                 yield OpenObligation(read.event.step, ptx6xx.STORES_MAY_DIFFER(), "" if has_shape else "block")
             continue
         if not (launch.is_exact or launch.is_limit):

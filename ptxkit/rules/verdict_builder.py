@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.contract.box_sizes import are_satisfiable
+from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS, count_thread_axes
+from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.diagnostics import Diagnostic, DiagnosticTexts, Edit, Fix, Label, Message, Place, Severity, Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
@@ -343,7 +344,7 @@ def _example_launch(what: str, facts: ScenarioFacts) -> str:
     if what == "cluster":
         return "cluster=2"
     launch = facts.scenario.launch
-    block = launch.block if launch.is_limit else USUAL_BLOCKS[count_thread_axes(facts.program)][0]
+    block = launch.block if launch.is_limit else USUAL_BLOCKS[facts.program.analysis(count_block_axes)][0]
     return f"block={'x'.join(map(str, block)).removesuffix('x1').removesuffix('x1')}"
 
 

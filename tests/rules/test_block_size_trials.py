@@ -397,3 +397,66 @@ end: st.shared.b32 [%r11+4], %r6;"""
     places = {item.span for item in verdict.undecided if "box" in item.reason}
     assert places
     assert not any(item.conditions for item in verdict.undecided if item.span in places and item.code == "PTX621")
+
+
+def numbered_kernel(barrier: str, block: str = "") -> str:
+    """A kernel whose warps each store a word, of which the first warp reads those of warps; any shape of the block."""
+    return f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{block}
+{{
+  .shared .align 4 .b32 sums[32];
+  .reg .pred %p<4>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %ntid.y;
+  mov.u32 %r2, %tid.z;
+  mov.u32 %r3, %tid.y;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  mov.u32 %r5, %ntid.x;
+  mov.u32 %r6, %tid.x;
+  mad.lo.s32 %r7, %r4, %r5, %r6;
+  and.b32 %r8, %r7, 31;
+  setp.ne.u32 %p1, %r8, 0;
+  shr.u32 %r9, %r7, 3;
+  and.b32 %r9, %r9, 124;
+  mov.u32 %r10, sums;
+  add.u32 %r9, %r10, %r9;
+  @%p1 bra STORED;
+  st.shared.u32 [%r9], %r7;
+STORED:
+  {barrier}
+  setp.ne.u32 %p2, %r6, 0;
+  shr.u32 %r11, %r5, 5;
+  mov.u32 %r12, 1;
+  setp.ge.u32 %p3, %r12, %r11;
+  or.pred %p2, %p2, %p3;
+  @%p2 bra DONE;
+NEXT:
+  shl.b32 %r13, %r12, 2;
+  add.u32 %r13, %r10, %r13;
+  ld.shared.u32 %r14, [%r13];
+  st.global.u32 [%rd1], %r14;
+  add.u32 %r12, %r12, 1;
+  setp.lt.u32 %p1, %r12, %r11;
+  @%p1 bra NEXT;
+DONE:
+  ret;
+}}
+"""
+
+
+def test_code_that_a_block_of_one_warp_does_not_reach_is_wrong_in_all_larger_blocks() -> None:
+    """One warp reads no word of another one, which shows nothing about the read."""
+    [found] = lint(numbered_kernel("")).diagnostics
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
+    assert found.notes[-1].endswith(
+        "at each size of more than one warp that was tried: 64, 128, 256, 512, 1024; "
+        "in a block of one warp, the instruction is not executed or undecided"
+    )
+    assert lint(numbered_kernel("bar.sync 0;")).diagnostics == ()
+    assert lint(numbered_kernel("", ".reqntid 32")).diagnostics == ()

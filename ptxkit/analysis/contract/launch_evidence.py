@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import names_in
 from ptxkit.analysis.ir.step_registers import read_registers
-from ptxkit.analysis.ir.thread_axes import count_thread_axes
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.memory.polled_flags import is_polling_read, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
@@ -64,7 +64,7 @@ def find_launch_evidence(program: Program) -> LaunchEvidence:
         _is_for_clusters(effect) for code in program.functions for step in code.steps for effect in step.effects
     )
     return LaunchEvidence(
-        axes, any(map(_shares_global_memory, program.functions)), meets, clusters, count_thread_axes(program)
+        axes, any(map(_shares_global_memory, program.functions)), meets, clusters, program.analysis(count_block_axes)
     )
 
 

@@ -11,6 +11,10 @@ LARGER_BLOCKS = TextTemplate(
 BLOCK_SIZE_UNKNOWN = TextTemplate(
     "the kernel does not declare its block size; this holds at each size that was tried: {sizes}"
 )
+MORE_THAN_ONE_WARP = TextTemplate(
+    "the kernel does not declare its block size; this holds at each size of more than one warp that was tried: "
+    "{sizes}; in a block of one warp, the instruction is not executed or undecided"
+)
 COUNTED_BLOCK_SIZE = TextTemplate(
     "the kernel does not declare its block size; this holds with {threads} threads, as many as its barriers count: "
     "smaller and larger blocks violate a count"
