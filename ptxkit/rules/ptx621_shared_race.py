@@ -52,6 +52,7 @@ from ptxkit.analysis.context.early_reads import EarlyReads
 from ptxkit.analysis.context.equal_value_stores import may_store_different_values, stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.context.races_on_all_paths import RacesOnAllPaths
 from ptxkit.analysis.context.uncertain_races import (
     find_convergence_ordered_races,
     find_flag_ordered_races,
@@ -86,6 +87,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     races = [(number, conflict) for number, conflict in kernel.races if _is_reported_here(conflict)]
     wide = {_step_pair(conflict) for _, conflict in races if not conflict.is_intra_warp}
     early_reads = EarlyReads(kernel)
+    on_all_paths = RacesOnAllPaths(kernel.explorer.input_independence)
     for number, conflict in races:
         if conflict.is_intra_warp and _step_pair(conflict) in wide:
             continue  # synchronization that orders the warps also orders their lanes
@@ -101,7 +103,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             step = _finding(facts, conflict).primary
             yield OpenObligation(step, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
             continue
-        exact = conflict.is_certain
+        exact = conflict.is_certain or on_all_paths.is_certain(conflict, facts.scenario)
         equal = _may_be_formal(conflict) and stores_equal_values(facts, conflict, kernel.explorer.input_independence)
         finding = _equal_stores_finding(facts, conflict) if equal else _finding(facts, conflict)
         if early_reads.order_later_writes(number, conflict):

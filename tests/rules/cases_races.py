@@ -412,10 +412,10 @@ st.shared.u32 [%r4], 0; //! PTX621 addition""",
         undecided=("PTX621",),
     ),
     Case(
-        "a branch on data is not followed to a race",
+        "both sides of a branch on data lead to a race",
         """ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 0; @%p3 bra there; bar.sync 0;
-there: @%p1 st.shared.u32 [%r2], %r6; ld.shared.u32 %r11, [%r2];""",
-        undecided=("PTX621",),
+there: @%p1 st.shared.u32 [%r2], %r6; //= write
+ld.shared.u32 %r11, [%r2]; //! PTX621 write""",
     ),
     Case(
         "every CTA counts in one word, each for itself",

@@ -31,7 +31,7 @@ from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.ring_sizes import further_ring_size
-from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
+from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts, loads_from_remote_stores
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.unreached_accesses import UnreachedCode, unreached_shared_accesses
@@ -50,8 +50,9 @@ from ptxkit.analysis.values.scenario import (
     launch_config_of,
 )
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
+from ptxkit.analysis.values.undefined_values import depends_on_division_by_zero
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
+from ptxkit.isa.effects import Barrier, MbarrierInit
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ class Explorer:
         self._capacity = SharedCapacity(program)
         self.symbolic_values = SymbolicValueTable()
         self.budget = budget or AnalysisBudget().for_kernel()
-        self._excluded_loads = _loads_from_remote_stores(program)
+        self._excluded_loads = loads_from_remote_stores(program)
         self._async_steps = async_steps_of(program)
         self._cut_short: dict[int, bool] = {}  # for each sample of all parameters, whether an execution was cut short
 
@@ -264,12 +265,17 @@ class Explorer:
     def _explore_largest_size(self) -> None:
         """Executes the largest sample where a size decides whether steps are reached or repeated, and none did so yet.
 
-        A kernel may require multiples of large tiles, by an assertion, or repeat a loop for large problems only.
+        A kernel may require multiples of large tiles, by an assertion or as a divisor, or repeat a loop for large
+        problems only.
         """
-        largest = max(MORE_SAMPLES)
-        missed = self._missed_steps
-        if missed and largest not in self._cut_short and self._unreached_conditions.depends_on_sizes(missed):
-            self._reaches_missed(Scenario(self.launch, largest))
+        largest, missed = Scenario(self.launch, max(MORE_SAMPLES)), self._missed_steps
+        if largest.sample in self._cut_short:
+            return
+        conditions = (condition for each in self.explorations for condition in each.scenario.decisions)
+        if any(depends_on_division_by_zero(self.symbolic_values, each) for each in conditions):
+            self._explore(largest)
+        elif missed and self._unreached_conditions.depends_on_sizes(missed):
+            self._reaches_missed(largest)
 
     def _explore_positions(self) -> None:
         """Executes CTAs elsewhere in the grid while their place decides whether missed steps are reached."""
@@ -432,21 +438,6 @@ class Explorer:
     def covered_steps(self) -> set[Step]:
         """Returns every step that some execution reached, including those of called functions."""
         return set().union(*(group.covered_steps for e in self.explorations for group in e.groups))
-
-
-def _loads_from_remote_stores(program: Program) -> dict[Step, int]:
-    """Returns the loads from shared memory that other CTAs may write, with 0: all loads if there are such stores."""
-    is_stored = any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects)
-    return {step: 0 for code in program.functions for step in code.steps if is_stored and step.match is not None}
-
-
-def _is_remote_store(effect: Effect) -> bool:
-    return (
-        isinstance(effect, Access)
-        and effect.kind != "read"
-        and effect.space == "shared::cluster"
-        and effect.proxy == "generic"
-    )
 
 
 def _covers(exploration: Exploration, step: Step) -> bool:

@@ -34,6 +34,7 @@ from ptxkit.analysis.values.symbolic_values import (
     lift,
     select_lanes,
 )
+from ptxkit.analysis.values.undefined_values import UNWRITTEN, is_unwritten
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control, Effect, MbarrierArrive
@@ -163,7 +164,7 @@ class GroupState:
         """
         value = self.registers.get(register)
         if value is None:
-            return self._choose_side(self.symbolic_values.intern(("undefined", register))) != negated
+            return self._choose_side(self.symbolic_values.intern((UNWRITTEN, register))) != negated
         if not isinstance(value, LaneValues):
             return self._is_true(value, orders) != negated
         truths = value.predicate_values or self._sides_of_threads(value.values, orders)
@@ -281,12 +282,13 @@ class GroupState:
         self.trace_prefix = part.trace_prefix
 
     def decide(self, condition: SymbolicValue, preferred: bool | None = None) -> bool:
-        """Returns the side for an unknown condition, a guess unless the program asserts it."""
+        """Returns the side for an unknown condition, a guess unless the program asserts it, or may find any value."""
         given = self.side_by_data(condition)
         if given is not None:
             return given
         side = self._choose_side(condition, preferred)
-        self._note_sides([side])
+        if not is_unwritten(self.symbolic_values, condition):
+            self._note_sides([side])
         return side
 
     def _note_sides(self, sides: Collection[bool]) -> None:
@@ -364,7 +366,7 @@ class GroupState:
     def _merge(self, before: GroupValue | None, value: GroupValue, name: str) -> GroupValue:
         """Selects the new value for threads that execute the current step, and the previous value for the others."""
         assert self.active is not None
-        old = self.symbolic_values.intern(("undefined", name)) if before is None else before
+        old = self.symbolic_values.intern((UNWRITTEN, name)) if before is None else before
         return lift(lambda active, new, kept: new if active else kept, group_value_of(self.active), value, old)
 
     def record(self, effect: Effect, *fields: GroupValue | None, unless: GroupValue | None = None) -> None:

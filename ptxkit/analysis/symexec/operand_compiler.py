@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
+from ptxkit.analysis.values.undefined_values import UNWRITTEN
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.functions import bits, is_declarable
@@ -91,6 +92,7 @@ class OperandCompiler:
             return lambda state: state.symbolic_values.intern(key, pointer=True).with_space(known_space)
 
         is_own = self.scope.shadows_special_register(text)
+        unknown = "register" if self.scope.find(text) is None else UNWRITTEN
 
         def read(state: GroupState) -> GroupValue:
             value = state.registers.get(register)
@@ -101,7 +103,7 @@ class OperandCompiler:
                 return known
             if text in _VOLATILE and not is_own:
                 return state.fresh_symbol(text)
-            return state.symbolic_values.intern(("register", text, state.tids[0]))
+            return state.symbolic_values.intern((unknown, text, state.tids[0]))
 
         return read
 

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_ACCESS_BYTES, MAX_STORE_BYTES, MAX_STORE_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_ranges_of_lanes
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.effects import Access, Barrier
+from ptxkit.isa.effects import Access, Barrier, Effect
 from ptxkit.semantics.value_ops import bit_mask
 
 if TYPE_CHECKING:
@@ -244,3 +244,18 @@ def _accessed_ranges(
         return None
     found = access_ranges_of_lanes(event, count if isinstance(event, GroupEvent) else 1)
     return tuple(dict.fromkeys(each for each in found if each is not None))
+
+
+def loads_from_remote_stores(program: Program) -> dict[Step, int]:
+    """Returns the loads from shared memory that other CTAs may write, with 0: all loads if there are such stores."""
+    is_stored = any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects)
+    return {step: 0 for code in program.functions for step in code.steps if is_stored and step.match is not None}
+
+
+def _is_remote_store(effect: Effect) -> bool:
+    return (
+        isinstance(effect, Access)
+        and effect.kind != "read"
+        and effect.space == "shared::cluster"
+        and effect.proxy == "generic"
+    )
