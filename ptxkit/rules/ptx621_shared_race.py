@@ -18,6 +18,9 @@ What it does
     Lanes of a warp between whose accesses is only an instruction that they execute together, such as a shuffle or
     `ldmatrix`, are an open question, because the manual does not state that it orders their accesses to memory.
 
+    An access at an address that loaded data decide is a warning where the code limits the address to a variable, and
+    another thread accesses the same bytes for some data.
+
     An access that no execution of the analysis reached is an open question, unless no launch reaches it.
 
     Accesses of two CTAs of a cluster to the same bytes are an open question where the cluster barrier does not order
@@ -48,19 +51,20 @@ from collections.abc import Iterator
 from ptxkit.analysis.cluster.cluster_races import find_cluster_races
 from ptxkit.analysis.context.access_extents import is_unlocated
 from ptxkit.analysis.context.barrier_placement import find_barrier_between
+from ptxkit.analysis.context.chosen_addresses import find_races_of_chosen_data
 from ptxkit.analysis.context.early_reads import EarlyReads
 from ptxkit.analysis.context.equal_value_stores import may_store_different_values, stores_equal_values
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
-from ptxkit.analysis.context.races_on_all_paths import RacesOnAllPaths
+from ptxkit.analysis.context.races_on_all_paths import RacesOnAllPaths, is_for_all_sizes
 from ptxkit.analysis.context.uncertain_races import (
     find_convergence_ordered_races,
     find_flag_ordered_races,
-    find_unlocated_races,
 )
 from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.unreached_accesses import unreached_shared_accesses
+from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
@@ -112,6 +116,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield Observation((write.event.step, read.event.step), number, exact, finding)
     yield from _check_global_memory(kernel)
     yield from _questions_about_order(kernel)
+    yield from _races_of_chosen_data(kernel)
     if kernel.first_uncompared_access is not None:
         yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
     for step in unreached_shared_accesses(kernel.explorer):
@@ -130,47 +135,35 @@ def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObli
             if not (facts.scenario.launch.is_exact or facts.scenario.launch.is_limit):
                 yield OpenObligation(finding.primary, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
                 continue
-            is_sure = race.is_certain and _is_for_all_sizes(kernel, race)
+            is_sure = race.is_certain and is_for_all_sizes(kernel, race)
             yield Observation((race.write.event.step, race.read.event.step), number, is_sure, finding)
 
 
-def _is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
-    """Returns whether no number among the arguments decides the addresses of a race, or all samples show it.
-
-    One sample may be an argument that the kernel does not allow, such as a stride that is shorter than a row.
-    """
-    pointers, dependence = kernel.explorer.pointers, kernel.explorer.input_independence.dependence
-    operands = [
-        (event.step, event.step.operand(event.effect.address))
-        for event in (race.write.event, race.read.event)
-        if isinstance(event.effect, Access)
-    ]
-    is_own = all(kernel.program.contains(step) for step, _ in operands)
-    if is_own and not any(dependence.depends_on_numbers(*each, pointers) for each in operands):
-        return True
-    shown = {
-        number: any(each.steps == race.steps for each in races)
-        for number, (facts, races) in kernel.global_races.items()
-        if set(race.steps) <= set().union(*(group.covered_steps for group in facts.groups))
-    }
-    return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1
-
-
 def _questions_about_order(kernel: KernelFacts) -> Iterator[OpenObligation]:
-    """Yields the accesses that a flag or a shuffle may order, and those at unknown addresses that nothing orders."""
+    """Yields the accesses that a flag or a shuffle may order."""
     for race in find_flag_ordered_races(kernel):
         if not _are_stores(race) or may_store_different_values(race, kernel.explorer.input_independence):
             yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
     for race in find_convergence_ordered_races(kernel):
         if _is_reported_here(race) and not _are_stores(race):
             yield OpenObligation(race.steps[1], ptx6xx.ONLY_CONVERGENCE_MAY_ORDER())
-    for race in find_unlocated_races(kernel):
-        yield OpenObligation(_unlocated_step(race), ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
 
 
-def _unlocated_step(race: Race) -> Step:
-    """Returns the instruction of a race whose address is unknown."""
-    return next(each.step for each in (race.write.event, race.read.event) if is_unlocated(each))
+def _races_of_chosen_data(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Yields the accesses at unknown addresses that nothing orders, as races where the kernel accepts such data."""
+    for number, race, word in find_races_of_chosen_data(kernel):
+        facts = kernel.scenarios[number]
+        if word is None:
+            step = next(each.step for each in (race.write.event, race.read.event) if is_unlocated(each))
+            yield OpenObligation(step, ptx6xx.UNORDERED_ACCESS_MAY_OVERLAP())
+            continue
+        finding = _finding(facts, race)
+        if facts.scenario.launch.is_exact or facts.scenario.launch.is_limit:
+            example = word.load, ptx6xx.WORD_DECIDES_ADDRESS(number=word.number)
+            finding = replace(finding, severity=Severity.WARNING, labels=(*finding.labels, example))
+            yield Observation(_step_pair(race), number, exact=True, finding=finding)
+        else:
+            yield OpenObligation(finding.primary, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
 
 
 def _step_pair(conflict: Race) -> tuple[Step, Step]:

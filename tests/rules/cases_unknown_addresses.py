@@ -71,14 +71,20 @@ CROSSINGS = tuple(
     )
 )
 
+#: Those for which some word makes the address equal to a known one, and which are certainly inside the tile.
+_CHOSEN = ("a masked index", "a remainder", "a bit field", "a quotient", "a minimum", "one of a pair")
+_UNORDERED = f"""{_DATA} //= load
+{{address}} {_OWN_WORD} st.shared.u32 [%r13], %r10; //= write
+{_READ} {{}}"""
+
 RACES = tuple(
     case
     for description, address in HIDDEN_ADDRESSES.items()
     for case in (
         Case(
             f"a read of {description} that no barrier orders after the stores",
-            f"{_DATA} {address} {_OWN_WORD} st.shared.u32 [%r13], %r10; {_READ}",
-            undecided=(*_UNBOUNDED.get(description, ()), "PTX621"),
+            _UNORDERED.format("//? PTX621 write load" if description in _CHOSEN else "", address=address),
+            undecided=(*_UNBOUNDED.get(description, ()), *(() if description in _CHOSEN else ("PTX621",))),
         ),
         Case(
             f"a read of {description} after the barrier",

@@ -61,6 +61,14 @@ class AccessExtents:
         ranges = self._of_compared(other)
         return any(low < end and start < high for low, high in self._of_compared(first) for start, end in ranges)
 
+    def is_inside_variable(self, event: TraceEvent) -> bool:
+        """Returns whether an access at an unknown address is inside a variable of known size, whatever the address."""
+        spread = self._ranges.range_of(event.address)
+        if spread is None or not isinstance(event.size, int) or not isinstance(event.effect, Access):
+            return False
+        variables = self._allowed_variables(event.step, event.effect)
+        return any(start <= spread[0] and spread[1] + event.size <= end < SHARED_END for start, end in variables)
+
     def _of_compared(self, event: TraceEvent) -> tuple[tuple[int, int], ...]:
         """Returns the ranges of an access that is compared with many others."""
         known = self._compared.get(id(event))

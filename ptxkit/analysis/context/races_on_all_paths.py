@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
@@ -91,6 +92,28 @@ class RacesOnAllPaths:
                 yield last
             blocks.add(flow.predecessors[block] if last is None else ())
             paths += [(each, flow.steps_of_block(each)) for each in blocks]
+
+
+def is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
+    """Returns whether no number among the arguments decides the addresses of a race, or all samples show it.
+
+    One sample may be an argument that the kernel does not allow, such as a stride that is shorter than a row.
+    """
+    pointers, dependence = kernel.explorer.pointers, kernel.explorer.input_independence.dependence
+    operands = [
+        (event.step, event.step.operand(event.effect.address))
+        for event in (race.write.event, race.read.event)
+        if isinstance(event.effect, Access)
+    ]
+    is_own = all(kernel.program.contains(step) for step, _ in operands)
+    if is_own and not any(dependence.depends_on_numbers(*each, pointers) for each in operands):
+        return True
+    shown = {
+        number: any(each.steps == race.steps for each in races)
+        for number, (facts, races) in kernel.global_races.items()
+        if set(race.steps) <= set().union(*(group.covered_steps for group in facts.groups))
+    }
+    return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1
 
 
 def _accesses_of(race: Race) -> list[tuple[Step, Effect]]:

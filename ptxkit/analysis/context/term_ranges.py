@@ -52,7 +52,7 @@ class TermRanges:
                 return (
                     (sum(low for low, _ in known), sum(high for _, high in known)) if len(known) == len(parts) else None
                 )
-            case ("unpack", _, _, int(width), *_):
+            case ("unpack", _, _, int(width), *_) | ("load", *_, int(width)):
                 return (0, bit_mask(width)) if width < 32 else None
             case (str(name), *arguments) if name in INTEGER_OPERATIONS:
                 return self._apply(name, arguments, depth)

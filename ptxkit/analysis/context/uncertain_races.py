@@ -16,10 +16,13 @@ from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.semantics.ordering import RELEASE_ORDERS
 
 
-def find_unlocated_races(kernel: KernelFacts) -> Iterator[Race]:
-    """Yields the accesses at unknown addresses that nothing orders with accesses that may be to the same bytes."""
-    for _, facts in kernel.complete_scenarios:
-        yield from RaceAnalysis(facts).unlocated_races(kernel.extents_of(facts))
+def find_unlocated_races(kernel: KernelFacts) -> Iterator[tuple[int, Race]]:
+    """Yields the accesses at unknown addresses that nothing orders with accesses that may be to the same bytes.
+
+    The scenario of each is the first one that shows it.
+    """
+    for number, facts in kernel.complete_scenarios:
+        yield from ((number, race) for race in RaceAnalysis(facts).unlocated_races(kernel.extents_of(facts)))
 
 
 def find_flag_ordered_races(kernel: KernelFacts) -> Iterator[Race]:

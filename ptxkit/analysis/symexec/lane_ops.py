@@ -69,7 +69,7 @@ def load_value(state: GroupState, space: str, place: GroupValue, width: int, pos
     if data is not None and state.step in data.loads:
         word = partial(_input_word, state.symbolic_values, space, width)
         return lift(word, state.operations.add_offset(place, position * (width // 8)))
-    unknown = partial(_unknown_load, state.symbolic_values, state.step, state.visit, space, position)
+    unknown = partial(_unknown_load, state.symbolic_values, state.step, state.visit, space, position, width)
     if state.exchange.broadcasts.stores and space.startswith("shared"):
         return _load_broadcast(state, place, width, unknown)
     return lift(unknown, place)
@@ -89,8 +89,10 @@ def _load_broadcast(state: GroupState, place: GroupValue, width: int, unknown: C
     return group_value_of([known[value] for value in place.values])
 
 
-def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str, position: int, place: Value) -> Value:
-    return terms.intern(("load", step, visit, space, place, position))
+def _unknown_load(
+    terms: SymbolicValueTable, step: Step, visit: int, space: str, position: int, width: int, place: Value
+) -> Value:
+    return terms.intern(("load", step, visit, space, place, position, width))
 
 
 def _input_word(terms: SymbolicValueTable, space: str, width: int, place: Value) -> Value:

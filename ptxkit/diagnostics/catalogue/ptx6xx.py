@@ -236,6 +236,7 @@ ONLY_CONVERGENCE_MAY_ORDER = _text(
 UNORDERED_ACCESS_MAY_OVERLAP = _text(
     "address unknown; nothing orders this access and one of another thread that may be to the same bytes"
 )
+WORD_DECIDES_ADDRESS = _text("where {number} is loaded here, for example, both addresses are equal")
 AT_OTHER_LINE = _text(" at line {1}")
 OF_CTA = _text(" of CTA {cta}")
 MEMORY_OF_SPACE = _text("{space} memory")
