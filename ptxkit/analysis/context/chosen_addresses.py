@@ -92,7 +92,7 @@ class ChosenAddresses:
 
 
 def find_races_of_chosen_data(kernel: KernelFacts) -> Iterator[tuple[int, Race, ChosenWord | None]]:
-    """Yields the accesses at unknown addresses that nothing orders, each with its scenario, and the word if one is found.
+    """Yields the accesses at unknown addresses that nothing orders, with the scenario and the word, if one is found.
 
     A race of lanes of one warp is left out where the same instructions race in different warps.
     """
