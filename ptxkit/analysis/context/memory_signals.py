@@ -9,7 +9,7 @@ Source: PTX ISA, "Causality Order", "Release and Acquire Patterns".
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from ptxkit.analysis.cfg.reachability import Reachability, StepSet
@@ -91,10 +91,12 @@ class MemorySignals:
         marks: where threads acquire from barriers, or where they release.
         """
         positions, events = self._rounds_of(path, marks), path.group.events
-        for number in range(bisect_left(positions, since), len(positions) + 1):
+        first = bisect_right(positions, since)
+        for number in range(first, len(positions) + 1):
             between = strong
-            if number:
-                after = self._steps_near(frozenset([events[positions[number - 1]].step]), forward=True)
+            start = since if number == first and since < len(events) else positions[number - 1] if number else 0
+            if start or number:
+                after = self._steps_near(frozenset([events[start].step]), forward=True)
                 between = frozenset(step for step in between if step in after)
             if number < len(positions):
                 before = self._steps_near(frozenset([events[positions[number]].step]), forward=False)
