@@ -185,7 +185,13 @@ MAX_DEFINITION_CHAIN = 20
 MAX_OVERLAP_PAIRS = 64
 """The maximum number of pairs of accesses of threads that are examined for each pair of instructions."""
 
-MAX_FLAG_CONFLICTS = 8
+LONG_GRID = 128
+"""The number of CTAs of a grid that is tried where two CTAs have too many rounds of a loop that all of them share."""
+
+FEW_ROUNDS = 2
+"""The number of rounds of a barrier of the grid that are tried where an execution would have too many otherwise."""
+
+MAX_FLAG_CONFLICTS = 64
 """The maximum number of pairs of instructions that are tried as proof that a flag does not order its data."""
 
 MAX_PENDING_COMMITS = 8

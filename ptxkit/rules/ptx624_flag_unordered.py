@@ -52,6 +52,8 @@ from ptxkit.rules.obligation_sites import is_global_access, sites_of
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each poll of global memory, and the accesses of two CTAs that no flag is about."""
     search = CtaRaceSearch(kernel.explorer)
+    launch = kernel.explorer.launch
+    unknown = "" if launch.is_exact or launch.is_limit else "block"
     faults = list(find_flag_faults(search))
     for store, load in () if any(fault.race for fault in faults) else find_cta_races(search):
         yield Observation((store, load), 0, True, _grid_finding(store, load))
@@ -59,7 +61,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if fault.race is not None:
             yield Observation((fault.step, fault.other), 0, True, _finding(fault))
         else:
-            yield OpenObligation(fault.step, _reason(fault), others=() if fault.other is fault.step else (fault.other,))
+            others = () if fault.other is fault.step else (fault.other,)
+            yield OpenObligation(fault.step, _reason(fault), "" if fault.is_external else unknown, others=others)
 
 
 def _reason(fault: FlagFault) -> Message:

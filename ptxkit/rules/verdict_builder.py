@@ -112,7 +112,7 @@ class VerdictBuilder:
                 self.diagnostic_by_span.update(dict.fromkeys(places, self.diagnostics[-1]))
         for (step, reason), same in open_obligations.items():
             if same[-1].others:
-                self._mark_open_pair(rule.code, reason, same[-1])
+                self._mark_open_pair(rule.code, reason, same[-1], scenario_facts)
                 continue
             conditions = join_conditions([each.conditions for each in same])
             self.mark_undecided(rule.code, [step], reason, same[-1].missing, scenario_facts, conditions)
@@ -173,11 +173,11 @@ class VerdictBuilder:
             for code, span in places
         )
 
-    def _mark_open_pair(self, code: str, reason: str, item: OpenObligation) -> None:
+    def _mark_open_pair(self, code: str, reason: str, item: OpenObligation, scenarios: Sequence[ScenarioFacts]) -> None:
         """Adds as undecided an obligation whose reason names the lines of other instructions."""
+        self._ask_at([(code, self.span_of(item.step))], reason, item.missing, scenarios)
         others = tuple(Place(self.span_of(step)) for step in item.others)
-        text = item.reason.with_open_lines()
-        self.undecided.append(Undecided(code, reason, self.source, self.span_of(item.step), text=text, others=others))
+        self.undecided[-1] = replace(self.undecided[-1], text=item.reason.with_open_lines(), others=others)
 
     def _lines_of(self, *steps: Step) -> list[int]:
         return [self.source.position(self.span_of(step).start)[0] for step in steps]

@@ -24,13 +24,14 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.step_registers import is_result_used
-from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.limits import FEW_ROUNDS, LONG_GRID, MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.cta_scope_atomics import axes_of_grid
 from ptxkit.analysis.memory.flag_accesses import find_polls
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
+from ptxkit.analysis.memory.grid_barriers import GridBarriers
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
-from ptxkit.analysis.values.scenario import Scenario
+from ptxkit.analysis.values.scenario import ParameterKey, Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect
@@ -94,6 +95,22 @@ class _Cta:
         writes = [each for each in self._flags if each.effect.kind != "read" and each.place in (word, None)]
         return bool(writes) and all(each.path is flag.path and each.position > flag.position for each in writes)
 
+    def rounds_at(self, word: tuple[int, int], polls: Collection[Step]) -> list[_FlagAccess]:
+        """Returns the accesses of a word that one path of the CTA updates and then polls, each time; else none.
+
+        The reads of one poll count as one.
+        """
+        may_be_word = [
+            each for each in self._flags if each.place == word or (not each.place and each.effect.kind != "read")
+        ]
+        found: list[_FlagAccess] = []
+        for each in sorted(may_be_word, key=lambda flag: flag.position):
+            if not found or each.step is not found[-1].step or each.effect.kind != "read":
+                found.append(each)
+        is_barrier = all(each.place == word and each.path is found[0].path for each in may_be_word)
+        is_barrier &= all(each.effect.kind == "update" for each in found[::2])
+        return found if is_barrier and all(e.effect.kind == "read" and e.step in polls for e in found[1::2]) else []
+
     def words_polled_before(self, flag: _FlagAccess, polls: Collection[Step]) -> Iterator[tuple[int, int]]:
         """Yields the words that a path polls before a strong access, and that its own CTA does not write."""
         written = {each.place for each in self._flags if each.effect.kind != "read"}
@@ -139,11 +156,13 @@ class _Cta:
 
 
 class GridCtaPair:
-    """Two CTAs of one grid, which execute one scenario. polls: the instructions that poll words of global memory."""
+    """Two CTAs of one grid, which execute one scenario. length: the number of CTAs of the grid."""
 
-    def __init__(self, explorer: Explorer, ctas: tuple[ScenarioFacts, ScenarioFacts], polls: Collection[Step]) -> None:
+    def __init__(
+        self, explorer: Explorer, ctas: tuple[ScenarioFacts, ScenarioFacts], barriers: GridBarriers, length: int
+    ) -> None:
         self._ctas = _Cta(ctas[0]), _Cta(ctas[1])
-        self._polls = polls
+        self._barriers, self._length = barriers, length
         terms = explorer.symbolic_values
         self._pointers = {each for each in range(len(terms)) if terms.term_of(each).pointer}
 
@@ -183,14 +202,37 @@ class GridCtaPair:
     def _may_order(self, first: _Cta, earlier: PointerAccess, second: _Cta, later: PointerAccess) -> bool:
         acquires = list(second.acquires(later.path, later.position))
         return any(
-            release.may_be_same_word(acquire) and not self._is_impossible(first, release, second, acquire)
+            (release.may_be_same_word(acquire) or self._may_relay(release))
+            and not self._is_avoidable(first, release, second, acquire)
             for release in (first.releases(earlier.path, earlier.position) if acquires else ())
             for acquire in acquires
         )
 
-    def _is_impossible(self, first: _Cta, release: _FlagAccess, second: _Cta, acquire: _FlagAccess) -> bool:
-        """Returns whether the acquiring path writes only later what the releasing path has awaited before."""
-        return any(second.follows_only(word, acquire) for word in first.words_polled_before(release, self._polls))
+    def _may_relay(self, release: _FlagAccess) -> bool:
+        """Returns whether a third CTA may acquire from a release, and release to the second CTA."""
+        return self._length > len(self._ctas) and self._barriers.may_be_acquired(release.step)
+
+    def _is_avoidable(self, first: _Cta, release: _FlagAccess, second: _Cta, acquire: _FlagAccess) -> bool:
+        """Returns whether the acquire need not observe the release, in executions where both positions are reached.
+
+        Without further CTAs, the acquiring path cannot write only later what the releasing path has awaited before.
+        """
+        polls = self._barriers.polls
+        words = first.words_polled_before(release, polls) if self._length == len(self._ctas) else ()
+        return any(second.follows_only(word, acquire) for word in words) or self._is_of_later_round(
+            first, release, second, acquire
+        )
+
+    def _is_of_later_round(self, first: _Cta, release: _FlagAccess, second: _Cta, acquire: _FlagAccess) -> bool:
+        """Returns whether a release is of a later round of a barrier of the grid than an acquire of the other CTA."""
+        word = release.place
+        if word is None or word != acquire.place:
+            return False
+        here, there = (cta.rounds_at(word, self._barriers.polls) for cta in (first, second))
+        before = [each.step for each in here if each.position < release.position]
+        until = [each.step for each in there if each.position <= acquire.position]
+        is_later = bool(until) and len(until) % 2 == 0 and before[: len(until)] == until
+        return is_later and self._barriers.waits_equally(acquire.step, until)
 
 
 class CtaRaceSearch:
@@ -208,6 +250,7 @@ class CtaRaceSearch:
         self._dependence = self.program.analysis(Dependence)
         self._pointers = pointer_parameters(self.program)
         self._explorer = explorer
+        self._barriers = GridBarriers(self.program, explorer.input_independence, self.polls)
         self._pairs: dict[str, list[GridCtaPair]] = {}
 
     def find_races(self, wanted: Mapping[Step, Collection[Step]], axis: str) -> Iterator[tuple[Step, Step]]:
@@ -217,7 +260,7 @@ class CtaRaceSearch:
         numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
         """
         if axis not in self._pairs:
-            self._pairs[axis] = list(_cta_pairs(self._explorer, self.polls, axis))
+            self._pairs[axis] = list(_cta_pairs(self._explorer, self._barriers, axis))
         races = [(pair, pair.find_races(wanted)) for pair in self._pairs[axis]]
         racing = set[tuple[Step, Step]]().union(*(found for _, found in races))
         for each in sorted(racing, key=lambda steps: (steps[1].index, steps[0].index)):
@@ -234,30 +277,44 @@ class CtaRaceSearch:
         )
 
 
-def _cta_pairs(explorer: Explorer, polls: Collection[Step], axis: str) -> Iterator[GridCtaPair]:
-    """Yields the first two CTAs of an axis in each scenario in which all threads end, and call no unknown code."""
+def _cta_pairs(explorer: Explorer, barriers: GridBarriers, axis: str) -> Iterator[GridCtaPair]:
+    """Yields the first two CTAs of an axis in each scenario in which all threads end, and call no unknown code.
+
+    Where an execution is too long, a launch with fewer rounds of the barrier of the grid is tried, then one of more
+    CTAs, each of which processes less of what all of them share.
+    """
     if explorer.launch.cluster_size > 1 or explorer.program.callees:
         return
     tried = set()
+    few = tuple((each, FEW_ROUNDS) for each in sorted(barriers.round_counts()))
     for exploration in list(explorer.explorations):
         given = exploration.scenario
         if given.arguments in tried or given.is_flipped:
             continue
         tried.add(given.arguments)
-        first = _facts_of(explorer, given, axis, 0)
-        second = _facts_of(explorer, given, axis, 1) if first is not None else None
-        if first is not None and second is not None:
-            yield GridCtaPair(explorer, (first, second), polls)
+        for length, overrides in dict.fromkeys(((2, ()), (2, few), (LONG_GRID, ()), (LONG_GRID, few))):
+            first = _facts_of(explorer, given, axis, 0, length, overrides)
+            second = _facts_of(explorer, given, axis, 1, length, overrides) if first is not None else None
+            if first is not None and second is not None:
+                yield GridCtaPair(explorer, (first, second), barriers, length)
+                break
 
 
-def _facts_of(explorer: Explorer, given: Scenario, axis: str, number: int) -> ScenarioFacts | None:
-    """Returns the facts of one CTA of an axis; None where something about its threads is unknown."""
-    if axis == "x":
+def _facts_of(
+    explorer: Explorer,
+    given: Scenario,
+    axis: str,
+    number: int,
+    length: int,
+    overrides: tuple[tuple[ParameterKey, int], ...],
+) -> ScenarioFacts | None:
+    """Returns the facts of one CTA of an axis with some number of CTAs; None where its threads are not known."""
+    if axis == "x" and length == 2 and not overrides:
         facts = build_facts_outside(explorer, given, 0, number)
     else:
         moved = given.of_rank(0)
         moved.sample_count = given.sample_count
-        moved.overrides += ((f"%ctaid.{axis}", 0), number), ((f"%nctaid.{axis}", 0), 2)
+        moved.overrides += ((f"%ctaid.{axis}", 0), number), ((f"%nctaid.{axis}", 0), length), *overrides
         facts = build_facts_outside(explorer, moved, 0, 0)
     return None if facts is None or any(group.end_reason == "budget" for group in facts.groups) else facts
 

@@ -19,6 +19,13 @@ from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Control
 
 StepTest = Callable[[Step], bool]
+EdgeTest = Callable[[Step, int], bool]
+"""Returns whether control may pass from a step to the one with an index."""
+
+
+def any_edge(step: Step, index: int) -> bool:  # noqa: ARG001 (an `EdgeTest`)
+    """Returns that control may take each edge."""
+    return True
 
 
 class FlagCalls:
@@ -46,12 +53,12 @@ class FlagCalls:
             for step in wanted(code)
         )
 
-    def steps_before(self, goals: Iterable[Step], is_between: StepTest) -> set[int]:
+    def steps_before(self, goals: Iterable[Step], is_between: StepTest, may_pass: EdgeTest = any_edge) -> set[int]:
         """Returns the indices of the steps that a path to a goal may start with, without a step of a kind before it."""
         indices = Worklist(goal.index for goal in goals)
         for index in indices:
-            before = self._predecessors[index]
-            indices.add(each for each in before if not self._stops(self._program.steps[each], is_between))
+            before = (self._program.steps[each] for each in self._predecessors[index])
+            indices.add(each.index for each in before if may_pass(each, index) and not self._stops(each, is_between))
         return indices.seen
 
     @cached_property
@@ -62,18 +69,23 @@ class FlagCalls:
                 found[index].append(step.index)
         return found
 
-    def steps_after(self, starts: Iterable[Step], is_between: StepTest) -> Iterator[Step]:
+    def steps_after(
+        self, starts: Iterable[Step], is_between: StepTest, may_pass: EdgeTest = any_edge
+    ) -> Iterator[Step]:
         """Yields the steps to which a path leads from the start of one without a step of a kind before them."""
-        indices = [index for step in starts for index in step_successors(self._program, step)]
-        return self._steps_from(self._program, indices, is_between)
+        edges = ((step, index) for step in starts for index in step_successors(self._program, step))
+        indices = [index for step, index in edges if may_pass(step, index)]
+        return self._steps_from(self._program, indices, is_between, may_pass)
 
-    def _steps_from(self, code: Program, starts: Iterable[int], is_between: StepTest) -> Iterator[Step]:
+    def _steps_from(
+        self, code: Program, starts: Iterable[int], is_between: StepTest, may_pass: EdgeTest = any_edge
+    ) -> Iterator[Step]:
         indices = Worklist(starts)
         for index in indices:
             step = code.steps[index]
             yield step
             if not self._stops(step, is_between):
-                indices.add(step_successors(code, step))
+                indices.add(after for after in step_successors(code, step) if may_pass(step, after))
 
     def _stops(self, step: Step, is_between: StepTest) -> bool:
         return is_between(step) or (step.is_opaque_call and self._passes(step, is_between))

@@ -13,7 +13,8 @@ Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "Morally str
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
@@ -26,11 +27,11 @@ from ptxkit.analysis.limits import MAX_FLAG_CONFLICTS
 from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
 from ptxkit.analysis.memory.flag_accesses import find_global_accesses, find_polls, global_accesses, reads_weakly
-from ptxkit.analysis.memory.flag_calls import FlagCalls, StepTest
+from ptxkit.analysis.memory.flag_calls import EdgeTest, FlagCalls, StepTest
 from ptxkit.analysis.memory.position_guards import PositionGuards
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import Access, Control, Effect
+from ptxkit.isa.effects import Access, Barrier, Control, Effect
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.semantics.ordering import (
     ACQUIRE_ORDERS,
@@ -75,13 +76,15 @@ def find_flag_faults(search: CtaRaceSearch) -> Iterator[FlagFault]:
 
     Each kind is yielded once for an instruction.
     """
-    found: set[tuple[FaultKind, Step]] = set()
-    functions = [_FlagSynchronization(code) for code in search.program.functions]
-    for flags, fault in ((function, fault) for function in functions for fault in function.find_faults()):
-        if (fault.kind, fault.step) not in found:
-            found.add((fault.kind, fault.step))
-            pairs = islice(flags.conflicts_of(fault), 0 if fault.is_external else MAX_FLAG_CONFLICTS)
-            yield replace(fault, race=next((pair for pair in pairs if flags.is_race(search, *pair)), None))
+    for flags in [_FlagSynchronization(code) for code in search.program.functions]:
+        found: dict[tuple[FaultKind, Step], list[FlagFault]] = defaultdict(list)
+        for fault in flags.find_faults():
+            found[fault.kind, fault.step].append(fault)
+        for faults in found.values():
+            pairs = ((fault, pair) for fault in faults if not fault.is_external for pair in flags.conflicts_of(fault))
+            tried = list(islice(pairs, MAX_FLAG_CONFLICTS))
+            races = flags.races_among(search, [pair for _, pair in tried])
+            yield next((replace(fault, race=pair) for fault, pair in tried if pair in races), faults[0])
 
 
 class _FlagSynchronization:
@@ -164,25 +167,27 @@ class _FlagSynchronization:
                 elif global_accesses(step, "read") and other in self._writes and _is_weak(step, other):
                     yield other, step
 
-    def is_race(self, search: CtaRaceSearch, write: Step, other: Step) -> bool:
-        """Returns whether two accesses certainly conflict without order, in an execution by two CTAs.
+    def races_among(self, search: CtaRaceSearch, pairs: Iterable[tuple[Step, Step]]) -> set[tuple[Step, Step]]:
+        """Returns those pairs of a write and another access that certainly conflict, in an execution by two CTAs.
 
         Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses."""
-        if self._program is not search.program:
-            return False
-        for step in (write, other):
-            for access in global_accesses(step, "read", "write", "update"):
-                if search.inputs.inputs_of(step, step.operand(access.address)).is_data:
-                    return False
-        return any(True for axis in search.axes for _ in search.find_races({write: (other,)}, axis))
+        wanted: dict[Step, list[Step]] = defaultdict(list)
+        for write, other in pairs if self._program is search.program else ():
+            if not any(self._depends_on_data(search, step) for step in (write, other)):
+                wanted[write].append(other)
+        return {pair for axis in search.axes for pair in (search.find_races(wanted, axis) if wanted else ())}
+
+    def _depends_on_data(self, search: CtaRaceSearch, step: Step) -> bool:
+        accesses = global_accesses(step, "read", "write", "update")
+        return any(search.inputs.inputs_of(step, step.operand(access.address)).is_data for access in accesses)
 
     def _faults_after_poll(self, poll: Step, data: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the reads of data that a path from a poll reaches without an acquire, or without a barrier."""
         loop = self._flow.loop_of(poll)
         outside = {step for step in data if loop is None or self._flow.block_of(step) not in loop.nodes}
         if not self._acquires(poll, level):
-            for read in self._find_reachable([poll], outside, lambda step: _orders(step, ACQUIRE_ORDERS, level)):
-                yield FlagFault("no-acquire", read, poll, _SCOPES[level])
+            reached = self._unordered_after(poll, lambda step: _orders(step, ACQUIRE_ORDERS, level)) if outside else ()
+            yield from (FlagFault("no-acquire", read, poll, _SCOPES[level]) for read in reached if read in outside)
         pollers = self._guards.of_thread(poll)
         others = {read for read in outside if not pollers <= self._guards.of_thread(read)} if pollers else set()
         for read in self._find_reachable([poll], others, _orders_threads):
@@ -191,12 +196,13 @@ class _FlagSynchronization:
     def _faults_before_signal(self, signal: Step, sent: Collection[Step], level: int) -> Iterator[FlagFault]:
         """Yields the signal for a store from which a path reaches it without a release, or without a barrier."""
         if sent and not self._releases(signal, level):
-            before = self._find_before(sent, [signal], lambda step: _orders(step, RELEASE_ORDERS, level))
-            yield from (FlagFault("no-release", signal, store, _SCOPES[level]) for store in islice(before, 1))
+            unordered = self._unordered_before(signal, lambda step: _orders(step, RELEASE_ORDERS, level))
+            stores = (step for step in sent if any(after in unordered for after in self._following(step)))
+            yield from (FlagFault("no-release", signal, store, _SCOPES[level]) for store in stores)
         signalers = self._guards.of_thread(signal)
         others = [each for each in sent if not signalers <= self._guards.of_thread(each)] if signalers else []
         before = self._find_before(others, [signal], _orders_threads)
-        yield from (FlagFault("no-barrier-before-signal", signal, store) for store in islice(before, 1))
+        yield from (FlagFault("no-barrier-before-signal", signal, store) for store in before)
 
     def _acquires(self, poll: Step, level: int) -> bool:
         """Returns whether a poll acquires, or each path from it in the functions that it calls."""
@@ -230,10 +236,53 @@ class _FlagSynchronization:
         own = self._guards.of_thread(store)
         return any(self._guards.of_thread(poll) <= own for poll in self._polls)
 
+    def _unordered_after(self, poll: Step, is_order: StepTest) -> set[Step]:
+        """Returns the steps that are reached from a poll without a step that orders.
+
+        The thread that polls takes no branch against the conditions under which it does. Others follow from a
+        barrier. Where it orders before its next barrier of the CTA, this orders the others, too.
+        """
+        edges = self._guards.edges_of(poll)
+        return self._find_unordered(
+            lambda starts, stops, *more: set(self._calls.steps_after(starts, stops, *more)), poll, is_order, edges
+        )
+
+    def _unordered_before(self, signal: Step, is_order: StepTest) -> set[Step]:
+        """Returns the steps that start a path to the write of a flag without a step that orders.
+
+        Threads are those of `_unordered_after`, in the opposite direction.
+        """
+        steps = self._program.steps
+
+        def precede(starts: Iterable[Step], stops: StepTest, *more: EdgeTest) -> set[Step]:
+            return {steps[index] for index in self._calls.steps_before(starts, stops, *more)} - {*starts}
+
+        return {signal} | self._find_unordered(precede, signal, is_order, self._guards.edges_of(signal))
+
+    def _find_unordered(
+        self, steps_of: Callable[..., set[Step]], flag: Step, is_order: StepTest, own_edges: EdgeTest
+    ) -> set[Step]:
+        """Returns the steps on paths from or to a flag, along the edges of its thread and of the other threads.
+
+        steps_of: returns the steps on paths in one direction. A barrier of the CTA ends the paths of others if the
+        thread of the flag orders between that barrier and the one from which they follow.
+        """
+        own = steps_of([flag], is_order, own_edges)
+        met = {step for step in own if _orders_threads(step) and not is_order(step)}
+        ordered_next = {
+            step for step in met if _is_cta_barrier(step) and met.isdisjoint(steps_of([step], is_order, own_edges))
+        }
+        edges = self._guards.edges_of(flag, of_cta=True)
+        others = steps_of(ordered_next, lambda step: is_order(step) or _is_cta_barrier(step), edges)
+        return own | others | steps_of(met - ordered_next, lambda step: is_order(step) or step in met, edges)
+
     def _find_reachable(self, starts: Iterable[Step], goals: Collection[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the goals to which a path leads from a start without a step of some kind; starts are not goals."""
         reached = self._calls.steps_after(starts, is_between) if goals else ()
         return (step for step in reached if step in goals)
+
+    def _following(self, step: Step) -> Iterator[Step]:
+        return (self._program.steps[index] for index in step_successors(self._program, step))
 
     def _find_before(self, starts: Collection[Step], goals: Iterable[Step], is_between: StepTest) -> Iterator[Step]:
         """Yields the starts from which a path leads to a goal without a step of some kind after the start."""
@@ -255,10 +304,14 @@ class _FlagSynchronization:
         return CLUSTER_LEVEL if own == CLUSTER_LEVEL else GPU_LEVEL
 
     def _buffers_of(self, step: Step) -> frozenset[tuple[str, int]]:
-        """Returns the pointers on which the address of an access depends; none where they are not known."""
+        """Returns the pointers on which the address of an access depends; none where they are not known.
+
+        The driver passes the workspace of the barrier of the grid in `%envreg` registers.
+        """
         access = global_accesses(step, "read", "write", "update")[0]
         leaves = self._dependence.sources_of(step, step.operand(access.address))
         named = {(leaf.name, 0) for leaf in leaves if leaf.kind == "variable"}
+        named.update(("%envreg", 0) for leaf in leaves if leaf.name.startswith("%envreg"))
         return frozenset(named | {place for place in self._pointers for leaf in leaves if leaf.covers(place)})
 
     def _sharing(self, steps: Iterable[Step], others: Collection[Step]) -> Iterator[Step]:
@@ -321,6 +374,14 @@ def _has_order(effect: Effect, orders: frozenset[str], level: int) -> bool:
         return effect.order in orders and scope_level(effect.scope) >= level
     operation = sync_operation_of(effect)
     return operation is not None and not operation.is_relaxed and operation.scope_level >= max(level, CLUSTER_LEVEL)
+
+
+def _is_cta_barrier(step: Step) -> bool:
+    """Returns whether all threads of the CTA wait for each other at a step."""
+    return step.instruction.guard is None and any(
+        isinstance(effect, Barrier) and (effect.level, effect.action, effect.threads) == ("cta", "sync", None)
+        for effect in step.effects
+    )
 
 
 def _orders_threads(step: Step) -> bool:

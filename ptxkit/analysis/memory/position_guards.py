@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
-from ptxkit.analysis.abstract_interpretation.guard_values import GuardValues
+from ptxkit.analysis.abstract_interpretation.guard_values import GuardValue, GuardValues
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
@@ -34,7 +34,43 @@ class PositionGuards:
         """Returns the conditions that distinguish CTAs."""
         return frozenset(key for key, guard in self._conditions(step) if self._reads(guard, _CTA_REGISTERS))
 
-    def _conditions(self, step: Step) -> Iterator[tuple[Hashable, Step]]:
+    def edges_of(self, step: Step, *, of_cta: bool = False) -> Callable[[Step, int], bool]:
+        """Returns a test of whether a thread that executes a step may take an edge of the graph.
+
+        of_cta: whether it is any thread of the CTA of such a thread. Only predicates count whose value never changes in
+        a thread, and with whose opposite value it does not come to the step.
+        """
+        known = [
+            (value, is_true)
+            for (value, is_true), guard in set(self._conditions(step))
+            if self._values.value_of_guard(guard) is not None and not (of_cta and self._distinguishes_threads(guard))
+        ]
+        opposite = [(value, not is_true) for value, is_true in known]
+        excluded = [each for each in opposite if not self._is_reached(step, each)]
+        return lambda branch, index: not excluded or self._value_at_edge(branch, index) not in excluded
+
+    def _is_reached(self, step: Step, condition: GuardValue) -> bool:
+        """Returns whether a thread in which a predicate has a value may come to a step."""
+        opposite = (condition[0], not condition[1])
+        blocks = Worklist([0])
+        for block in blocks:
+            last = self._flow.steps_of_block(block)[-1]
+            blocks.add(
+                each
+                for each in self._flow.successors[block]
+                if self._value_at_edge(last, self._flow.steps_of_block(each)[0].index) != opposite
+            )
+        return self._flow.block_of(step) in blocks.seen
+
+    def _value_at_edge(self, branch: Step, index: int) -> GuardValue | None:
+        """Returns the predicate of a branch with its value where control passes to the step with an index."""
+        is_taken = index in branch.targets
+        if len(branch.targets) != 1 or (is_taken and index == branch.index + 1):
+            return None
+        value = self._values.value_of_guard(branch)
+        return None if value is None else (value[0], value[1] == is_taken)
+
+    def _conditions(self, step: Step) -> Iterator[tuple[GuardValue, Step]]:
         """Yields the conditions of a step and of the branches on which it is control dependent, with the guarded step.
 
         A condition is a predicate and the value that it has.
@@ -60,7 +96,7 @@ class PositionGuards:
     def _indices(self) -> range:
         return range(len(self._program.steps))
 
-    def _condition(self, step: Step, *, is_executed: bool) -> Hashable:
+    def _condition(self, step: Step, *, is_executed: bool) -> GuardValue:
         known = self._values.value_of_guard(step)
         if known is not None:
             return known[0], known[1] == is_executed
