@@ -18,6 +18,8 @@ What it does
     Lanes of a warp between whose accesses is only an instruction that they execute together, such as a shuffle or
     `ldmatrix`, are an open question, because the manual does not state that it orders their accesses to memory.
 
+    If one condition of loaded data leads a thread to one of the accesses, the race is a warning.
+
     An access at an address that loaded data decide is a warning where the code limits the address to a variable, and
     another thread accesses the same bytes for some data.
 
@@ -107,13 +109,16 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             step = _finding(facts, conflict).primary
             yield OpenObligation(step, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
             continue
-        exact = conflict.is_certain or on_all_paths.is_certain(conflict, facts.scenario)
+        conditions = on_all_paths.conditions_of(conflict, facts.scenario)
         equal = _may_be_formal(conflict) and stores_equal_values(facts, conflict, kernel.explorer.input_independence)
         finding = _equal_stores_finding(facts, conflict) if equal else _finding(facts, conflict)
         if early_reads.order_later_writes(number, conflict):
             # The barrier that its first round lacks orders its later rounds, too.
             finding = replace(finding, lacks=(*finding.lacks, conflict.steps[::-1]))
-        yield Observation((write.event.step, read.event.step), number, exact, finding)
+        for condition in conditions or ():
+            label = condition, ptx6xx.DATA_LEAD_TO_ACCESS()
+            finding = replace(finding, severity=Severity.WARNING, labels=(*finding.labels, label))
+        yield Observation((write.event.step, read.event.step), number, conditions is not None, finding)
     yield from _check_global_memory(kernel)
     yield from _questions_about_order(kernel)
     yield from _races_of_chosen_data(kernel)

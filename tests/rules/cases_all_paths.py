@@ -36,7 +36,68 @@ past:""",
     ),
 )
 
+#: Loaded data decide whether a thread exchanges two words.
+_EXCHANGE = """ld.shared.u32 %r10, [%r4]; ld.shared.u32 %r11, [%r4+4]; setp.gt.u32 %p3, %r10, %r11;
+@!%p3 bra past; //= condition
+st.shared.u32 [%r4], %r11; st.shared.u32 [%r4+4], %r10; //= write
+past:"""
+_LOAD_WORDS = "ld.global.u32 %r10, [%rd1]; st.shared.u32 [%r4], %r10; st.shared.u32 [%r4+4], %r6; bar.sync 0;"
+
+CONDITIONAL = (
+    Case(
+        "data decide whether the bytes are written",
+        """ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, 0;
+@%p3 bra past; //= condition
+@%p1 st.shared.u32 [%r2], %r6; //= write
+past: ld.shared.u32 %r10, [%r2]; //? PTX621 write condition""",
+    ),
+    Case(
+        "data decide about a guarded store",
+        """ld.global.u32 %r11, [%rd1]; setp.eq.u32 %p3, %r11, %r1;
+@%p3 st.shared.u32 [%r2], %r6; //= write //= condition
+ld.shared.u32 %r10, [%r2]; //? PTX621 write condition""",
+    ),
+    Case(
+        "data decide whether a thread exchanges two words",
+        f"""{_LOAD_WORDS} {_EXCHANGE} xor.b32 %r12, %r4, 512; ld.shared.u32 %r13, [%r12+4]; //? PTX621 write condition
+bar.sync 0;""",
+    ),
+)
+
 RIGHT = (
+    Case(
+        "a barrier follows the exchange of two words",
+        f"{_LOAD_WORDS} {_EXCHANGE} bar.sync 0; xor.b32 %r12, %r4, 512; ld.shared.u32 %r13, [%r12+4];",
+    ),
+    Case(
+        "a thread that has exchanged waits before it reads",
+        f"{_BRANCH.format(_STORE + ' bar.sync 0;')} ld.shared.u32 %r10, [%r2];",
+    ),
+    Case(
+        "the alignment of an address decides whether threads wait between both",
+        f"{_ADDRESSES} {_STORE} @%p3 bra past; bar.sync 0;\npast: ld.shared.u32 %r10, [%r2];",
+        undecided=("PTX621",),
+    ),
+    Case(
+        "two words decide about both accesses",
+        f"""{_BRANCH.format(_STORE)} ld.global.u32 %r12, [%rd1+4]; setp.ne.u32 %p4, %r12, 0; @%p4 bra end;
+ld.shared.u32 %r10, [%r2];
+end:""",
+        undecided=("PTX621",),
+    ),
+    Case(
+        "two conditions of data lead to the write",
+        _BRANCH.format(
+            "ld.global.u32 %r12, [%rd1+4]; setp.ne.u32 %p4, %r12, 0; @%p4 bra past; @%p1 st.shared.u32 [%r2], %r6;"
+        )
+        + " ld.shared.u32 %r10, [%r2];",
+        undecided=("PTX621",),
+    ),
+    Case(
+        "a clock decides whether the bytes are written",
+        f"mov.u32 %r11, %clock; setp.eq.u32 %p3, %r11, 0; @%p3 bra past; {_STORE}\npast: ld.shared.u32 %r10, [%r2];",
+        undecided=("PTX621",),
+    ),
     Case("a barrier follows the rounds", f"{_LOOP.format('')} {_STORE} bar.sync 0; ld.shared.u32 %r10, [%r2];"),
     Case(
         "the rounds are between both",
@@ -46,11 +107,6 @@ RIGHT = (
     Case(
         "data decide whether threads wait between both",
         f"{_STORE} {_BRANCH.format('bar.sync 0;')} ld.shared.u32 %r10, [%r2];",
-        undecided=("PTX621",),
-    ),
-    Case(
-        "data decide whether the bytes are written",
-        f"{_BRANCH.format(_STORE)} ld.shared.u32 %r10, [%r2];",
         undecided=("PTX621",),
     ),
     Case(

@@ -1,16 +1,20 @@
-"""Proves races of the warps of a CTA that data cannot prevent, although guesses precede them in each execution.
+"""Proves races of the threads of a CTA that data cannot prevent, although guesses precede them in each execution.
 
 A launch executes two accesses, whatever its data, if data decide neither whether their instructions are executed nor
 their addresses. A loop before them may have any number of rounds, if nothing in it may order the two. This is so if on
 all paths the last instructions before both that may order threads are the same barriers of the whole CTA: what a thread
-does after such a barrier, it does before the next one, and so does the other thread.
+does after such a barrier, it does before the next one, and so does the other thread. It is also so if data decide about
+no instruction that orders threads: each execution then has the same barriers as the examined one.
+
+One condition of loaded data may lead a thread to one of the accesses, such as a comparison before an exchange. The race
+then depends on it.
 
 Source: PTX ISA, "Causality Order", "bar, barrier".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.context.kernel_facts import KernelFacts
@@ -18,67 +22,94 @@ from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
+from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.isa.effects import Access, Barrier, Effect
 from ptxkit.semantics.ordering import is_warp_barrier, sync_operation_of
 
 
 class RacesOnAllPaths:
-    """The races of one kernel that each launch with some arguments has, whatever its data."""
+    """The races of one kernel that each launch with some arguments has, whatever its data, or with one condition."""
 
     def __init__(self, independence: InputIndependence) -> None:
         self._independence = independence
-        self._barriers: dict[Step, frozenset[Step | None] | None] = {}
+        self._barriers: dict[tuple[Step, bool], frozenset[Step | None] | None] = {}
 
     @property
     def _program(self) -> Program:
         return self._independence.program
 
-    def is_certain(self, race: Race, scenario: Scenario) -> bool:
-        """Returns whether data neither decide that the accesses of a race are executed, nor may order them.
+    def conditions_of(self, race: Race, scenario: Scenario) -> list[Step] | None:
+        """Returns the step whose condition data must satisfy for a race, in a list; empty if data decide nothing.
 
-        Conditions of arguments that the scenario guessed must be the same for both accesses: others may exclude each
-        other.
+        The result is None if more than that may prevent the race, or arguments that were chosen for it. Conditions of
+        arguments that the scenario guessed must be the same for both accesses: others may exclude each other.
         """
-        first, second = race.steps
-        if race.is_intra_warp or race.completes_late:
-            return False
-        return (
-            all(self._is_data_independent(step, effect) for step, effect in _accesses_of(race))
-            and self._last_barriers(first) is not None
-            and self._last_barriers(first) == self._last_barriers(second)
-            and self._guessed_before(first, scenario) == self._guessed_before(second, scenario)
-        )
-
-    def _is_data_independent(self, step: Step, effect: Effect) -> bool:
-        """Returns whether data decide neither whether an access is executed nor its address."""
-        program, independence = self._program, self._independence
-        if not program.is_fully_matched or not program.contains(step):
-            return False
-        if not isinstance(effect, Access) or effect.completion is not None or effect.proxy != "generic":
-            return False
-        address = step.operand(effect.address)
-        return not independence.depends_on_data(step, address) and not (
-            independence.depends_on_iterations(step, address)
-            and independence.may_input_decide_iterations(step, address, given_block=True)
-        )
-
-    def _guessed_before(self, step: Step, scenario: Scenario) -> set[Step]:
-        """Returns the last branches that decide whether a step is executed and whose conditions are not known."""
+        if race.is_certain:
+            return []
+        if race.completes_late or scenario.is_input_trial or not self._program.is_fully_matched:
+            return None
         guessed = set(scenario.branch_of_condition.values())
-        return set(self._independence.last_deciding_steps(step, guessed))
+        found: list[Step] = []
+        for each in (race.write, race.read):
+            own = self._conditions_of_access(each.event.step, each.event.effect, guessed)
+            if own is None:
+                return None
+            found += own
+        others = guessed.difference(found)
+        first, second = (set(self._independence.last_deciding_steps(step, others)) for step in race.steps)
+        if len(found) > 1 or first != second:
+            return None
+        return found if self._have_same_barriers(race) or self._is_order_fixed(race, others - first) else None
 
-    def _last_barriers(self, step: Step) -> frozenset[Step | None] | None:
+    def _conditions_of_access(self, step: Step, effect: Effect, guessed: Collection[Step]) -> list[Step] | None:
+        """Returns the step whose condition of loaded data leads to an access, if there is one; None if more decides it,
+        or its address.
+        """
+        if not self._program.contains(step) or not isinstance(effect, Access):
+            return None
+        address, independence = step.operand(effect.address), self._independence
+        is_plain = (effect.completion, effect.proxy) == (None, "generic")
+        if not is_plain or independence.may_data_decide_iterations(step, address):
+            return None
+        if not independence.depends_on_data(step, address):
+            return []
+        for each in independence.last_deciding_steps(step, guessed):
+            if not independence.depends_on_data(step, address, settled={each}.__contains__):
+                return [each] if independence.depends_on_loaded_data(each) else None
+        return None
+
+    def _have_same_barriers(self, race: Race) -> bool:
+        """Returns whether the same barriers are the last ordering instructions before both accesses."""
+        first, second = (self._last_barriers(step, race.is_intra_warp) for step in race.steps)
+        return first is not None and first == second
+
+    def _is_order_fixed(self, race: Race, guessed: Collection[Step]) -> bool:
+        """Returns whether each execution has the same barriers of the CTA, and nothing else that orders threads.
+
+        guessed: the branches whose conditions of arguments are guesses, and which decide neither access.
+        """
+        independence = self._independence
+        ordering = [step for step in self._program.steps if _may_order(step, of_warp=race.is_intra_warp)]
+        return all(
+            (_is_cta_barrier(step) or is_collective_step(step))
+            and not independence.depends_on_data(step, None)
+            and not any(independence.last_deciding_steps(step, guessed))
+            for step in ordering
+        )
+
+    def _last_barriers(self, step: Step, of_warp: bool) -> frozenset[Step | None] | None:
         """Returns the barriers that may be the last instructions before a step that order threads.
 
         The start of the kernel is represented by None. The result is None if other instructions may be the last ones.
         """
-        if step not in self._barriers:
-            found = frozenset(self._last_ordering_steps(step))
-            self._barriers[step] = found if all(each is None or _is_cta_barrier(each) for each in found) else None
-        return self._barriers[step]
+        key = step, of_warp
+        if key not in self._barriers:
+            found = frozenset(self._last_ordering_steps(step, of_warp))
+            self._barriers[key] = found if all(each is None or _is_cta_barrier(each) for each in found) else None
+        return self._barriers[key]
 
-    def _last_ordering_steps(self, step: Step) -> Iterator[Step | None]:
+    def _last_ordering_steps(self, step: Step, of_warp: bool) -> Iterator[Step | None]:
         flow = self._program.analysis(ControlFlowGraph)
         own = flow.block_of(step)
         paths: list[tuple[int, Sequence[Step]]] = [
@@ -87,7 +118,7 @@ class RacesOnAllPaths:
         blocks = Worklist[int](())
         while paths:
             block, steps = paths.pop()
-            last = next(filter(_may_order, reversed(steps)), None)
+            last = next((each for each in reversed(steps) if _may_order(each, of_warp=of_warp)), None)
             if last is not None or block == 0:
                 yield last
             blocks.add(flow.predecessors[block] if last is None else ())
@@ -116,19 +147,16 @@ def is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
     return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1
 
 
-def _accesses_of(race: Race) -> list[tuple[Step, Effect]]:
-    return [(each.event.step, each.event.effect) for each in (race.write, race.read)]
-
-
-def _may_order(step: Step) -> bool:
-    """Returns whether a step may order accesses of threads of different warps."""
-    return step.is_opaque_call or any(map(_orders, step.effects))
-
-
-def _orders(effect: Effect) -> bool:
-    if isinstance(effect, Access):
-        return effect.order != "weak"
-    return not is_warp_barrier(effect) and sync_operation_of(effect) is not None
+def _may_order(step: Step, *, of_warp: bool) -> bool:
+    """Returns whether a step may order accesses of threads. of_warp: whether they may be lanes of one warp."""
+    if step.is_opaque_call or (of_warp and is_collective_step(step)):
+        return True
+    return any(
+        effect.order != "weak"
+        if isinstance(effect, Access)
+        else not is_warp_barrier(effect) and sync_operation_of(effect) is not None
+        for effect in step.effects
+    )
 
 
 def _is_cta_barrier(step: Step) -> bool:

@@ -97,13 +97,23 @@ class InputIndependence:
         """Returns whether arguments of the kernel may decide an operand or the path to its step."""
         return any(leaf.kind == "parameter" for leaf in self.dependence_sources(step, operand))
 
-    def depends_on_data(self, step: Step, operand: Operand | None) -> bool:
-        """Returns whether loaded data, a clock or unknown values may decide an operand or the path to its step."""
+    def depends_on_data(
+        self, step: Step, operand: Operand | None, settled: Callable[[Step], bool] | None = None
+    ) -> bool:
+        """Returns whether loaded data, a clock or unknown values may decide an operand or the path to its step.
+
+        settled: as for `dependence_sources`.
+        """
+        return any(map(self._is_of_data, self.dependence_sources(step, operand, settled)))
+
+    def depends_on_loaded_data(self, step: Step) -> bool:
+        """Returns whether only loaded data decide a guard and the path to its step, besides arguments and positions."""
+        decisive = [leaf for leaf in self.dependence_sources(step, None) if self._is_of_data(leaf)]
+        return bool(decisive) and all(leaf.kind == "memory" for leaf in decisive)
+
+    def _is_of_data(self, leaf: DependenceSource) -> bool:
         given = (*self._fixed_by_block, *_LAUNCH)
-        return any(
-            leaf.kind in ("memory", "unknown") or (leaf.kind == "special" and not leaf.name.startswith(given))
-            for leaf in self.dependence_sources(step, operand)
-        )
+        return leaf.kind in ("memory", "unknown") or (leaf.kind == "special" and not leaf.name.startswith(given))
 
     def may_argument_select_threads(self, step: Step, *, of_cta: bool = False) -> bool:
         """Returns whether a condition of a step depends on an argument and on the position of the thread.
@@ -130,6 +140,17 @@ class InputIndependence:
         given_block: as for `is_input_independent`.
         """
         fixed = self._fixed_by_block if given_block else self._fixed_registers
+        return not all(
+            leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed))
+            for leaf in self._sources_of_iterations(step, operand)
+        )
+
+    def may_data_decide_iterations(self, step: Step, operand: Operand | None) -> bool:
+        """Returns whether data may end such a loop."""
+        return any(map(self._is_of_data, self._sources_of_iterations(step, operand)))
+
+    def _sources_of_iterations(self, step: Step, operand: Operand | None) -> Iterator[DependenceSource]:
+        """Yields what decides the ends of the loops that compute an operand from its own earlier value."""
         first, _ = self.dependence.operand_dependences(step, operand)
         carried = filter(self._is_carried, self.dependence.source_registers(first))
         assigned = {
@@ -141,10 +162,7 @@ class InputIndependence:
         loops = {loop for each in assigned if (loop := self.cfg.loop_of(each)) is not None}
         ends = {self.cfg.steps_of_block(inner)[-1] for loop in loops for inner, _ in self.cfg.loops.exit_edges(loop)}
         registers = self.dependence.source_registers(name for end in ends for name in guard_registers(end))
-        leaves = (leaf for name in registers for leaf in self.dependence.direct_dependences(name)[1])
-        return not all(
-            leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed)) for leaf in leaves
-        )
+        return (leaf for name in registers for leaf in self.dependence.direct_dependences(name)[1])
 
     def _is_carried(self, register: str) -> bool:
         if register not in self._carried:

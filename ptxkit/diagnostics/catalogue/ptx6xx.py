@@ -237,6 +237,7 @@ UNORDERED_ACCESS_MAY_OVERLAP = _text(
     "address unknown; nothing orders this access and one of another thread that may be to the same bytes"
 )
 WORD_DECIDES_ADDRESS = _text("where {number} is loaded here, for example, both addresses are equal")
+DATA_LEAD_TO_ACCESS = _text("where loaded data lead a thread from here to its access")
 AT_OTHER_LINE = _text(" at line {1}")
 OF_CTA = _text(" of CTA {cta}")
 MEMORY_OF_SPACE = _text("{space} memory")
