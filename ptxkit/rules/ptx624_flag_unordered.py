@@ -6,8 +6,9 @@ What it does
     path from the poll to an access has no acquire, in a scope that includes both threads; where other threads than the
     one that sets or polls the flag access the data and a path has no barrier; and where the poll is weak, or the flag
     is written in a narrower scope or another size. It is reported if two CTAs, which are executed, certainly access the
-    same bytes and nothing may order them, and left open otherwise. If the kernel does not write the flag, every store
-    and every read of global memory may be of the data.
+    same bytes and nothing may order them, and left open otherwise. At a barrier of the grid, by which CTAs exchange
+    data, it is a warning if only some arguments or loaded data select the same bytes. If the kernel does not write the
+    flag, every store and every read of global memory may be of the data.
 
     Weak loads of bytes that another CTA of the grid stores are reported without a flag, too, if no release in one CTA
     and acquire in the other one may order them, and only positions and arguments decide both. The store must depend on
@@ -42,11 +43,14 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
 from ptxkit.analysis.memory.cta_races import find_cta_races
 from ptxkit.analysis.memory.flag_synchronization import FlagFault, find_flag_faults
-from ptxkit.diagnostics import Message
+from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import memory_words, ptx6xx
 from ptxkit.rules.absence_proofs import prove_no_flag
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_global_access, sites_of
+
+#: What must select the same bytes.
+_WHEN = {"": "", "arguments": memory_words.WITH_SOME_ARGUMENTS(), "data": memory_words.WITH_SOME_DATA()}
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -88,6 +92,7 @@ def _finding(fault: FlagFault) -> Finding:
     """Returns the finding about a fault that leads to a race."""
     assert fault.race is not None
     scope = {"scope": fault.scope}
+    when = _WHEN[fault.condition]
     store, access = fault.race
     own = fault.step if fault.kind in ("no-acquire", "no-barrier-after-poll") else fault.other
     conflicting = access if own is store else store
@@ -99,25 +104,25 @@ def _finding(fault: FlagFault) -> Finding:
     match fault.kind:
         case "no-acquire":
             message, labels = (
-                memory_words.UNORDERED_AFTER_POLL(missing=memory_words.MISSING_ACQUIRE(**scope)),
+                memory_words.UNORDERED_AFTER_POLL(when=when, missing=memory_words.MISSING_ACQUIRE(**scope)),
                 after,
             )
             advice = memory_words.ACQUIRE_AFTER_POLL(**scope)
         case "no-barrier-after-poll":
             message, labels = (
-                memory_words.UNORDERED_AFTER_POLL(missing=memory_words.MISSING_BARRIER()),
+                memory_words.UNORDERED_AFTER_POLL(when=when, missing=memory_words.MISSING_BARRIER()),
                 after,
             )
             advice = memory_words.BARRIER_AFTER_POLL()
         case "no-release":
             message, labels = (
-                memory_words.UNORDERED_BEFORE_FLAG(missing=memory_words.MISSING_RELEASE(**scope)),
+                memory_words.UNORDERED_BEFORE_FLAG(when=when, missing=memory_words.MISSING_RELEASE(**scope)),
                 before,
             )
             advice = memory_words.RELEASE_BEFORE_FLAG(**scope)
         case "no-barrier-before-signal":
             message, labels = (
-                memory_words.UNORDERED_BEFORE_FLAG(missing=memory_words.MISSING_BARRIER()),
+                memory_words.UNORDERED_BEFORE_FLAG(when=when, missing=memory_words.MISSING_BARRIER()),
                 before,
             )
             advice = memory_words.BARRIER_BEFORE_FLAG()
@@ -128,7 +133,9 @@ def _finding(fault: FlagFault) -> Finding:
         case _:
             why = memory_words.SCOPE_IS_NARROWER(**scope) if fault.kind == "scope" else memory_words.SIZES_DIFFER()
             return _flag_finding(fault, memory_words.FLAG_RACE(why=why), memory_words.POLL_OF_FLAG())
-    return Finding(fault.step, message, labels, advice, properties={"space": "global", **scope}, lacks=(fault.race,))
+    severity = Severity.WARNING if fault.condition else None
+    properties = {"space": "global", **scope}
+    return Finding(fault.step, message, labels, advice, severity, properties=properties, lacks=(fault.race,))
 
 
 def _grid_finding(store: Step, load: Step) -> Finding:

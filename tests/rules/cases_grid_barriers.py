@@ -120,7 +120,68 @@ st.global.b32 [%rd1], %r11; mov.u32 %r17, %r11; bra again;
 last: ld.global.b32 %r13, [%rd1];
 end: nanosleep.u32 0;"""
 
+#: A word that the kernel only reads selects the word that a thread loads, or the one that it stores.
+_SELECT = """add.u64 %rd10, %rd2, %rd3; ld.global.u32 %r22, [%rd10+128]; mul.wide.u32 %rd11, %r22, 4;
+add.u64 %rd9, %rd1, %rd11;"""
+_SELECTED_READ = "ld.global.b32 %r13, [%rd9];"
+#: The last word of a half comes first.
+_REVERSED = """shr.u32 %r15, %r6, 1; sub.u32 %r15, %r15, 1; mad.lo.u32 %r22, %r10, %r16, %r1;
+sub.u32 %r15, %r15, %r22; mul.wide.u32 %rd9, %r15, 4; add.u64 %rd9, %rd1, %rd9;"""
+#: All CTAs synchronize once more, by another counter.
+_ONCE_MORE = """bar.sync 0; @!%p1 bra met2; atom.release.gpu.global.add.u32 %r14, [%rd7+4], 1;
+wait2: ld.acquire.gpu.global.b32 %r12, [%rd7+4]; setp.ne.u32 %p4, %r12, %r11; @%p4 bra wait2;
+met2: bar.sync 0;"""
+
+
+def _select(name: str, *undecided: str, **parts: str) -> Case:
+    """The counter is a variable, so that the kernel does not write the buffer of the words that select others."""
+    case = _case(name, **{"read": f"{_SELECT} {_SELECTED_READ}"} | parts)
+    body = case.body.replace("[%rd2];", "[%rd7];").replace("[%rd2], 1;", "[%rd7], 1;")
+    body = f"mov.u64 %rd7, counter; cvta.global.u64 %rd7, %rd7; cvta.to.global.u64 %rd7, %rd7;\n{body}"
+    return replace(case, body=body, before=".global .b32 counter[2];", undecided=undecided)
+
+
+def _warn(line: str, *labels: str) -> str:
+    return f"{line} //? PTX624 {' '.join(labels)}"
+
+
+SELECTED = (
+    _select("data select the word that a thread reads"),
+    _select(
+        "data select the word that a thread reads, and threads read early",
+        after="",
+        poll=_NAMED_POLL,
+        read=f"{_SELECT}\n{_warn(_SELECTED_READ, 'store', 'poll')}",
+    ),
+    _select(
+        "data select the word that a thread reads, and threads still store when the CTA arrives",
+        before="",
+        arrive=_warn(_ARRIVE, "store", "read"),
+        read=f"{_SELECT}\n{_SELECTED_READ} //= read",
+    ),
+    _select(
+        "data select the words of both accesses, and threads read early",
+        "PTX624",
+        after="",
+        store=f"{_SELECT} st.global.b32 [%rd9], %r1;",
+    ),
+    _select(
+        "all CTAs synchronize once more before a thread reads the word that data select",
+        "PTX624",
+        before="",
+        read=f"{_ONCE_MORE} {_SELECT} {_SELECTED_READ}",
+    ),
+    _case(
+        "an argument selects the words, and threads read early",
+        after="",
+        poll=_NAMED_POLL,
+        read=f"{_REVERSED}\n{_warn(_SELECTED_READ, 'store', 'poll')}",
+    ),
+    _case("an argument selects the words, with two barriers", read=f"{_REVERSED} {_SELECTED_READ}"),
+)
+
 CASES = (
+    *SELECTED,
     _rounds("in each round, the CTAs synchronize before the reads and before the stores"),
     _rounds(
         "in each round, the CTAs arrive before threads have stored",

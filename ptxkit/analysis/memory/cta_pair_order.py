@@ -253,11 +253,14 @@ class CtaRaceSearch:
         self._barriers = GridBarriers(self.program, explorer.input_independence, self.polls)
         self._pairs: dict[str, list[GridCtaPair]] = {}
 
-    def find_races(self, wanted: Mapping[Step, Collection[Step]], axis: str) -> Iterator[tuple[Step, Step]]:
+    def find_races(
+        self, wanted: Mapping[Step, Collection[Step]], axis: str, *, in_all: bool = True
+    ) -> Iterator[tuple[Step, Step]]:
         """Yields those pairs of a write and another access that certainly race, in the order of the text.
 
         wanted: the other accesses by the writes. The two CTAs are next to each other along an axis of the grid. Where
-        numbers among the arguments decide the addresses, all samples must show it: one may be impossible.
+        numbers among the arguments decide the addresses, all samples must show it, unless `in_all` is false: one may be
+        impossible.
         """
         if axis not in self._pairs:
             self._pairs[axis] = list(_cta_pairs(self._explorer, self._barriers, axis))
@@ -266,7 +269,7 @@ class CtaRaceSearch:
         for each in sorted(racing, key=lambda steps: (steps[1].index, steps[0].index)):
             known = [(pair, each in found) for pair, found in races if pair.executes(each)]
             is_shown = sum(pair.sample_count for pair, _ in known) > 1 and all(found for _, found in known)
-            if is_shown or not any(map(self._depends_on_numbers, each)):
+            if is_shown or not in_all or not any(map(self._depends_on_numbers, each)):
                 yield each
 
     def _depends_on_numbers(self, step: Step) -> bool:

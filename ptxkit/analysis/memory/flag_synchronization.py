@@ -14,7 +14,7 @@ Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "Morally str
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Literal, TypeAlias
 
@@ -28,6 +28,7 @@ from ptxkit.analysis.memory.cta_pair_order import CtaRaceSearch
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
 from ptxkit.analysis.memory.flag_accesses import find_global_accesses, find_polls, global_accesses, reads_weakly
 from ptxkit.analysis.memory.flag_calls import EdgeTest, FlagCalls, StepTest
+from ptxkit.analysis.memory.grid_exchanges import GridExchanges
 from ptxkit.analysis.memory.position_guards import PositionGuards
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.fast_dataclasses import dataclass, replace
@@ -59,8 +60,9 @@ class FlagFault:
 
     kind: what is missing. step: the instruction at which it matters: the poll, the read of the data, or the write of
     the flag. other: the poll of a read; the store that a flag signals, or the poll of a flag of another scope or size.
-    scope: the scope that is required. is_external: whether the kernel does not write the flag. race: a store by one CTA
-    and an access by another one which certainly conflict without order; None if this is unknown.
+    scope: the scope that is required. is_external: whether the kernel does not write the flag. is_of_grid: whether it
+    is that of a barrier of the grid. race: a store by one CTA and an access by another one which certainly conflict
+    without order; None if this is unknown. condition: what selects the same bytes for them, if not all launches do.
     """
 
     kind: FaultKind
@@ -68,7 +70,9 @@ class FlagFault:
     other: Step
     scope: str = "gpu"
     is_external: bool = False
+    is_of_grid: bool = False
     race: tuple[Step, Step] | None = None
+    condition: Literal["", "arguments", "data"] = ""
 
 
 def find_flag_faults(search: CtaRaceSearch) -> Iterator[FlagFault]:
@@ -84,7 +88,8 @@ def find_flag_faults(search: CtaRaceSearch) -> Iterator[FlagFault]:
             pairs = ((fault, pair) for fault in faults if not fault.is_external for pair in flags.conflicts_of(fault))
             tried = list(islice(pairs, MAX_FLAG_CONFLICTS))
             races = flags.races_among(search, [pair for _, pair in tried])
-            yield next((replace(fault, race=pair) for fault, pair in tried if pair in races), faults[0])
+            shown = (replace(fault, race=pair) for fault, pair in tried if pair in races)
+            yield next(chain(shown, flags.find_conditional_races(search, tried)), faults[0])
 
 
 class _FlagSynchronization:
@@ -97,6 +102,9 @@ class _FlagSynchronization:
         self._calls = FlagCalls(program)
         self._polls = program.analysis(find_polls)
         self._writes: list[Step] = []
+        self._grid_barriers: set[tuple[Step, Step]] = set()
+        self._guards = PositionGuards(program)
+        self._exchanges = GridExchanges(program, self._guards, self._calls)
 
     def find_faults(self) -> Iterator[FlagFault]:
         polls, polling_calls = self._polls, self._calls.entering(find_polls)
@@ -104,7 +112,7 @@ class _FlagSynchronization:
         if not polls and not polling_calls and not hoisted:
             return
         self._words = GridUniformAddresses(self._program)
-        self._guards, self._pointers = PositionGuards(self._program), pointer_parameters(self._program)
+        self._pointers = pointer_parameters(self._program)
         self._buffers = {step: self._buffers_of(step) for step in self._steps}
         self._writes = [step for step in self._steps if global_accesses(step, "write", "update") and step not in polls]
         strong = _strong_writes(self._program)
@@ -128,11 +136,13 @@ class _FlagSynchronization:
             else:
                 data = sent = shared
                 yield from self._faults_without_signal(poll, {*signals, *signaling}, stores, reads)
-            faults = chain(
-                self._faults_after_poll(poll, data, level),
-                *(self._faults_before_signal(signal, sent, level) for signal in (*signals, *signaling)),
-            )
-            yield from (replace(fault, is_external=is_external) for fault in faults)
+            arrivals = {step for step in signals if self._exchanges.is_barrier(step, poll)}
+            self._grid_barriers.update((step, poll) for step in arrivals)
+            for fault in self._faults_after_poll(poll, data, level):
+                yield replace(fault, is_external=is_external, is_of_grid=bool(arrivals))
+            for signal in (*signals, *signaling):
+                for fault in self._faults_before_signal(signal, sent, level):
+                    yield replace(fault, is_external=is_external, is_of_grid=signal in arrivals)
         for call in polling_calls:
             yield from self._faults_after_poll(call, shared, GPU_LEVEL)
             for signal in (*strong, *signaling):
@@ -167,15 +177,56 @@ class _FlagSynchronization:
                 elif global_accesses(step, "read") and other in self._writes and _is_weak(step, other):
                     yield other, step
 
-    def races_among(self, search: CtaRaceSearch, pairs: Iterable[tuple[Step, Step]]) -> set[tuple[Step, Step]]:
+    def find_conditional_races(
+        self, search: CtaRaceSearch, tried: Sequence[tuple[FlagFault, tuple[Step, Step]]]
+    ) -> Iterator[FlagFault]:
+        """Yields the faults at barriers of the grid with a pair that conflicts with some arguments or some data.
+
+        CTAs synchronize so to exchange data: of each CTA's own data, nothing needs that order.
+        """
+        tried = [(fault, pair) for fault, pair in tried if fault.is_of_grid]
+        races = self.races_among(search, [pair for _, pair in tried], in_all=False) if tried else ()
+        yield from (replace(fault, race=pair, condition="arguments") for fault, pair in tried if pair in races)
+        for fault, pair in tried:
+            if fault.kind.startswith("no-barrier") and self._is_exchanged(fault, pair):
+                yield replace(fault, race=pair, condition="data")
+
+    def _is_exchanged(self, fault: FlagFault, pair: tuple[Step, Step]) -> bool:
+        """Returns whether data may select what another CTA accesses after or before a fault, without any barrier."""
+        is_after = fault.kind == "no-barrier-after-poll"
+        own = fault.step if is_after else fault.other
+        other = pair[0] if pair[1] is own else pair[1]
+        if not self._exchanges.may_select_other_cta(own, other, self._loads_input):
+            return False
+        start, end, flag = (fault.other, own, fault.other) if is_after else (own, fault.step, fault.step)
+        arrivals = {arrival for arrival, poll in self._grid_barriers if flag in (arrival, poll)}
+        polls = {poll for arrival, poll in self._grid_barriers if flag in (arrival, poll)}
+        every = {step for barrier in self._grid_barriers for step in barrier}
+        starts, goals = ([other], arrivals) if is_after else (polls, {other})
+        reached = self._calls.steps_after(starts, lambda step: step in every, self._guards.edges_of(flag))
+        is_of_round = any(step in goals for step in reached)
+        return is_of_round and self._exchanges.lacks_order(start, end, flag, every, _orders_threads)
+
+    def _loads_input(self, load: Step) -> bool:
+        """Returns whether a load is of a buffer in global memory that the kernel does not write."""
+        is_weak = load in self._buffers and bool(self._buffers[load]) and load not in self._polls
+        return is_weak and not any(self._may_share(load, write) for write in self._writes)
+
+    def races_among(
+        self, search: CtaRaceSearch, pairs: Iterable[tuple[Step, Step]], *, in_all: bool = True
+    ) -> set[tuple[Step, Step]]:
         """Returns those pairs of a write and another access that certainly conflict, in an execution by two CTAs.
 
-        Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses."""
+        Only the positions of threads, arguments and the polls decide whether they are executed, and their addresses.
+        in_all: whether all samples of the arguments must show it where numbers among them decide.
+        """
         wanted: dict[Step, list[Step]] = defaultdict(list)
         for write, other in pairs if self._program is search.program else ():
             if not any(self._depends_on_data(search, step) for step in (write, other)):
                 wanted[write].append(other)
-        return {pair for axis in search.axes for pair in (search.find_races(wanted, axis) if wanted else ())}
+        return {
+            pair for axis in search.axes for pair in (search.find_races(wanted, axis, in_all=in_all) if wanted else ())
+        }
 
     def _depends_on_data(self, search: CtaRaceSearch, step: Step) -> bool:
         accesses = global_accesses(step, "read", "write", "update")

@@ -43,13 +43,15 @@ FLAG_SIZE_DIFFERS = _text(
     "whether the poll at line {1} observes this write of the flag, which is of another size than the read"
 )
 
+WITH_SOME_ARGUMENTS = _text("with some arguments, ")
+WITH_SOME_DATA = _text("where loaded data select the same bytes, ")
 UNORDERED_AFTER_POLL = _text(
-    "another CTA accesses these bytes at line {1}, and nothing orders the two: between the poll at line {2} and this"
-    " access is no {missing}"
+    "{when}another CTA accesses these bytes at line {1}, and nothing orders the two: between the poll at line {2} and"
+    " this access is no {missing}"
 )
 UNORDERED_BEFORE_FLAG = _text(
-    "sets a flag that does not order line {1} and the access of another CTA to the same bytes at line {2}: between line"
-    " {1} and the flag is no {missing}"
+    "{when}sets a flag that does not order line {1} and the access of another CTA to the same bytes at line {2}:"
+    " between line {1} and the flag is no {missing}"
 )
 FLAG_RACE = _text("writes a flag that another CTA polls at line {1}, and the two do not synchronize: {why}")
 POLL_RACE = _text("polls, by a weak read, a word that another CTA writes at line {1}: the two do not synchronize")
