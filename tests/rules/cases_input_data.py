@@ -18,7 +18,25 @@ _ROUNDS = """{1} mov.u32 %r22, 0;
 _TWO_ROLES = "setp.lt.u32 %p5, %r1, 32; @%p5 bra first; {} bra end; first: {}\nend:"
 _FIRST_WORD, _SECOND_WORD = "ld.global.u32 %r20, [%rd1];", "ld.global.u32 %r20, [%rd1+4];"
 
+#: A counter that is increased up to zero, from the negative of a word.
+_UP_TO_ZERO = """{0} %r21, {1}; count: add.s32 %r21, %r21, 1; setp.ne.s32 %p4, %r21, 0; @%p4 bra count;"""
+_COUNTED = f"ld.global.u32 %r20, [%rd1]; {_UP_TO_ZERO.format('neg.s32', '%r20')}"
+
 CASES = (
+    Case(
+        "a counter is increased up to zero before a copy without a commit",
+        f"""{_COUNTED} cp.async.cg.shared.global [%r4], [%rd2], 16; //! PTX301 wait
+cp.async.wait_group 0; //= wait""",
+    ),
+    Case(
+        "a counter is increased up to zero before a copy with a commit",
+        f"{_COUNTED} {_COPY} cp.async.commit_group; cp.async.wait_group 0;",
+    ),
+    Case(
+        "a difference that has wrapped is increased up to zero before a copy without a commit",
+        f"ld.global.u32 %r20, [%rd1]; {_UP_TO_ZERO.format('sub.s32', '1, %r20')} {_COPY} cp.async.wait_group 0;",
+        undecided=("PTX301",),
+    ),
     Case(
         "a word decides whether a copy without a commit is reached",
         f"""{_WORD} @%p4 bra end;

@@ -19,7 +19,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_INPUT_DEPTH
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask
+from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, bit_mask, to_signed
 
 #: The numbers from here on may have wrapped around, or may be negative.
 _WRAPPED = 1 << 31
@@ -134,7 +134,8 @@ class InputData:
                 self._known[value.identity] = known
         number, words = known
         self._used |= words
-        if not 0 <= number + value.offset < _WRAPPED:
+        least = -_WRAPPED if number < 0 else 0  # a counter that is increased up to zero
+        if not least <= number + value.offset < _WRAPPED:
             raise _OutOfRangeError
         return number + value.offset
 
@@ -151,15 +152,16 @@ class InputData:
         operation = INTEGER_OPERATIONS.get(str(key[0]))
         if operation is None:
             raise _NotDecidedError
-        count = len(operation.static) + len(operation.operand_widths(key[1:]))
+        widths = operation.operand_widths(key[1:])
+        count, masks = len(operation.static) + len(widths), map(bit_mask, widths)
         arguments = [
-            each if position in operation.static else self._number(each, trial, depth + 1)
+            each if position in operation.static else self._number(each, trial, depth + 1) & next(masks)
             for position, each in enumerate(key[1 : count + 1])
         ]
         number = operation.compute(*arguments)
         if number is None:
             raise _NotDecidedError
-        return number
+        return to_signed(number, operation.result_width(key[1:])) if key[0] == "neg" else number
 
     def _locate(self, space: str, place: object, trial: dict[InputWord, int], depth: int) -> InputWord:
         """Returns what an address points to, where the indices have numbers."""
