@@ -9,7 +9,14 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.symexec.trace import (
+    GroupEvent,
+    GroupTrace,
+    ThreadTrace,
+    TraceEvent,
+    UnknownCall,
+    differences_of_lanes,
+)
 from ptxkit.analysis.sync.late_expect_tx import PendingTx, expected_tx_of
 from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, release_acquire_points
 from ptxkit.analysis.sync.thread_classes import is_sync_effect
@@ -65,8 +72,9 @@ def split_into_paths(
         ]
     differ = [event for _, event in synchronizing if isinstance(event, GroupEvent)]
     same_events: dict[Hashable, list[int]] = defaultdict(list)
+    stories = differences_of_lanes(differ, len(group.tids))
     for index, tid in enumerate(group.tids):
-        same_events[(tid // WARP_SIZE, *(event.for_thread(index) for event in differ))].append(index)
+        same_events[tid // WARP_SIZE, stories[index]].append(index)
     found: list[WarpPath] = []
     for indices in same_events.values():
         first = indices[0]

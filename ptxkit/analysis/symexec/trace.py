@@ -6,7 +6,8 @@ where the threads differ; `GroupTrace.for_thread` returns the `ThreadTrace` of o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import repeat
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.values.input_data import InputWord
@@ -83,6 +84,22 @@ def make_event(
     if (who is None or all(who)) and not any(isinstance(held, LaneValues) for held in fields):
         return TraceEvent(step, visit, effect, *fields)  # type: ignore[arg-type]
     return GroupEvent(step, visit, effect, fields, None if who is None or all(who) else who)
+
+
+def differences_of_lanes(events: Iterable[GroupEvent], count: int) -> list[tuple[Hashable, ...]]:
+    """Returns, for each of the `count` threads of a group, what distinguishes it from the others in some events.
+
+    Threads to which the same events happened have equal results.
+    """
+    columns: list[Sequence[Hashable]] = []
+    for event in events:
+        differing = [held.values for held in event.fields if isinstance(held, LaneValues)]
+        if event.participants is None:
+            columns.extend(differing)
+        else:
+            own = zip(*differing, strict=True) if differing else repeat(())
+            columns.append([values if part else None for part, values in zip(event.participants, own, strict=False)])
+    return list(zip(*columns, strict=True)) if columns else [()] * count
 
 
 @dataclass(frozen=True, slots=True)

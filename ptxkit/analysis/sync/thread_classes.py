@@ -10,8 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Set
 from typing import get_args
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.values.symbolic_values import LaneValues, Value
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall, differences_of_lanes
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierEffect
 from ptxkit.semantics.ordering import is_warp_convergence
@@ -80,8 +79,8 @@ def _split_by_behavior(group: GroupTrace, rank: int) -> Iterator[ThreadClass]:
     by_story: dict[Hashable, list[int]] = defaultdict(list)
     # An event that all threads share does not distinguish them.
     differing = [event for event in events if isinstance(event, GroupEvent)]
-    for index in range(len(group.tids)):
-        by_story[tuple(_own_fields(event, index) for event in differing)].append(index)
+    for index, story in enumerate(differences_of_lanes(differing, len(group.tids))):
+        by_story[story].append(index)
     for indices in by_story.values():
         own = [_own_event(event, indices[0]) for event in events]
         sure = None if guessed is None else sum(event is not None for event in own[:guessed])
@@ -109,13 +108,6 @@ def _split_by_warp(actor: ThreadClass, parted: Set[int]) -> Iterator[ThreadClass
         events = tuple(event for event, keep in zip(actor.events, kept, strict=True) if keep)
         sure = None if actor.first_guess is None else sum(kept[: actor.first_guess])
         yield replace(actor, tids=tuple(tids), events=events, first_guess=sure)
-
-
-def _own_fields(event: GroupEvent, index: int) -> tuple[Value | None, ...] | None:
-    """Returns the fields of an event that differ by thread; None where the thread did not take part."""
-    if event.participants is not None and not event.participants[index]:
-        return None
-    return tuple(held.at(index) if isinstance(held, LaneValues) else None for held in event.fields)
 
 
 def _own_event(event: TraceEvent | GroupEvent, index: int) -> TraceEvent | None:
