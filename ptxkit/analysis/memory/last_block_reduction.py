@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
 from ptxkit.analysis.context.happens_before import HappensBefore
@@ -250,6 +251,10 @@ class _FencedPaths:
         return False
 
 
+#: A position on a path.
+_Place: TypeAlias = tuple[WarpPath, int]
+
+
 class _ScenarioAccesses:
     """The accesses to global memory in one execution."""
 
@@ -264,12 +269,16 @@ class _ScenarioAccesses:
         self._is_repeated = facts.program.analysis(ControlFlowGraph).may_repeat(atomic)
         self._stores = list(pointer_accesses(facts, self._happens_before, stores))
         self._reads = list(pointer_accesses(facts, self._happens_before, reads))
-        self._fences = [
-            ((path, at), event.effect)
-            for path in self._happens_before.paths
-            for at, event in enumerate(path.group.events)
-            if not isinstance(event, UnknownCall) and _is_inter_cta_fence(event.effect)
-        ]
+        self._fences = {
+            orders: [
+                (path, at)
+                for path in self._happens_before.paths
+                for at, event in enumerate(path.group.events)
+                if not isinstance(event, UnknownCall) and _is_inter_cta_fence(event.effect, orders)
+            ]
+            for orders in (RELEASE_ORDERS, ACQUIRE_ORDERS)
+        }
+        self._is_fenced_cache: dict[tuple[_Place, _Place, frozenset[str]], bool] = {}
 
     def find_unordered(self) -> Iterator[LastBlockRead]:
         """Yields the reads that nothing orders after the stores."""
@@ -301,13 +310,15 @@ class _ScenarioAccesses:
         if not any(self._may_precede(store.path, store.position, *atomic) for atomic in self._atomics):
             yield LastBlockRead(store.step, self._atomic, read.step, is_released=False, is_earlier=False)
 
-    def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int], orders: frozenset[str]) -> bool:
-        """Returns whether a fence of one of some orders may be between two positions."""
-        return any(
-            self._may_precede(*first, *fence) and self._may_precede(*fence, *last)
-            for fence, effect in self._fences
-            if _is_inter_cta_fence(effect, orders)
-        )
+    def _is_fenced(self, first: _Place, last: _Place, orders: frozenset[str]) -> bool:
+        """Returns whether a fence of one of some orders may be between two positions, which many accesses share."""
+        key = (first, last, orders)
+        found = self._is_fenced_cache.get(key)
+        if found is None:
+            fences = self._fences[orders]
+            found = any(self._may_precede(*first, *each) and self._may_precede(*each, *last) for each in fences)
+            self._is_fenced_cache[key] = found
+        return found
 
     def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
         return is_maybe_earlier(self._happens_before, path, at, other, until)
