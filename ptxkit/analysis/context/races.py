@@ -109,9 +109,18 @@ class RaceAnalysis:
     """The races of one scenario, between threads of different warps and between lanes that take the same path."""
 
     def __init__(
-        self, facts: ScenarioFacts, release_orders: frozenset[str] | None = None, warps: WarpOrder | None = None
+        self,
+        facts: ScenarioFacts,
+        release_orders: frozenset[str] | None = None,
+        warps: WarpOrder | None = None,
+        *,
+        within_warps: bool = False,
     ) -> None:
-        """Takes the facts of a scenario, the orders of accesses that release, and of warps (`HappensBefore`)."""
+        """Takes the facts of a scenario, the orders of accesses that release, and of warps (`HappensBefore`).
+
+        within_warps: whether only lanes of one warp are compared.
+        """
+        self._within_warps = within_warps
         self._facts = facts
         self._release_orders = release_orders
         self._warps = warps
@@ -183,10 +192,15 @@ class RaceAnalysis:
     @cached_property
     def _race_filter(self) -> RaceFilter:
         causality = self._happens_before
-        return RaceFilter(self._facts.groups, causality.path_of, self._convergence_of_all, self._are_ordered)
+        return RaceFilter(self._facts.groups, causality.path_of, self._convergence_of_all, self._need_no_order)
 
     def _convergence_of_all(self, group: GroupTrace) -> ConvergencePoints:
         return self._happens_before.convergence_points_of(group, group.tids)
+
+    def _need_no_order(self, write: AccessFootprint, writer: WarpPath, read: AccessFootprint, reader: WarpPath) -> bool:
+        """Returns whether a write on one path and a read on another path cannot be a race that is searched for."""
+        is_left_out = self._within_warps and writer.warp != reader.warp
+        return is_left_out or self._are_ordered(write, writer, read, reader)
 
     def _are_ordered(self, write: AccessFootprint, writer: WarpPath, read: AccessFootprint, reader: WarpPath) -> bool:
         """Returns whether a write on one path and a read on another path may be ordered in either direction."""
@@ -338,6 +352,8 @@ class RaceAnalysis:
         """Yields the races between the writes of one range and the reads of a range that overlaps it."""
         for writer, writes in written.writes.items():
             for reader, reads in read.reads.items():
+                if self._within_warps and writer.warp != reader.warp:
+                    continue
                 if self._budget.is_exhausted:
                     return
                 self._budget.pair_checks -= 1

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.races import Race, RaceAnalysis
-from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.semantics.ordering import RELEASE_ORDERS
 
@@ -39,5 +38,5 @@ def find_convergence_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
         return
     known = {race.steps for _, race in kernel.races}
     for _, facts in kernel.complete_scenarios:
-        races = RaceAnalysis(facts, warps=WarpOrder(facts, collectives=False))
-        yield from (race for race in races if race.is_intra_warp and race.steps not in known)
+        races = RaceAnalysis(facts, warps=facts.warp_order.without_collectives(), within_warps=True)
+        yield from (race for race in races if race.steps not in known)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.warp_paths import WarpPath, split_into_paths
@@ -34,12 +35,11 @@ NEVER = 1 << 62
 class WarpOrder:
     """The paths of the warps of some groups, with the convergence of the lanes of each warp.
 
-    paths_by_warp: the paths by the number of their warp. collectives: whether collective instructions may order lanes,
-    which converge there.
+    paths_by_warp: the paths by the number of their warp.
     """
 
-    def __init__(self, facts: ScenarioFacts, *, collectives: bool = True) -> None:
-        self._collectives = collectives
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._collectives = True
         threads = facts.scenario.launch.threads
         masks = all(map(_has_known_masks, facts.groups))
         self.paths = [
@@ -51,9 +51,15 @@ class WarpOrder:
         self._path_by_thread = {tid: path for path in self.paths for tid in path.tids}
         self._positions_cache: dict[int, dict[tuple[Step, int], int]] = {}
         self._concurrency_cache: dict[tuple[int, int, int], int] = {}
-        self._ordered_positions_cache: dict[tuple[int, int, int, int], int] = {}
         self._barriers_cache: dict[tuple[int, ...], list[GroupEvent]] = {}
+        self._ordered_positions_cache: dict[tuple[int, int, int, int], int] = {}
         self._convergence_cache: dict[tuple[tuple[int, ...], frozenset[Step]], ConvergencePoints] = {}
+
+    def without_collectives(self) -> WarpOrder:
+        """Returns the order of the same paths in which collective instructions, where lanes converge, order nothing."""
+        other = copy(self)
+        other._collectives, other._ordered_positions_cache, other._convergence_cache = False, {}, {}
+        return other
 
     def path_of(self, tid: int) -> WarpPath:
         """Returns the path of a thread."""
