@@ -43,8 +43,8 @@ class BlockShapeTrials:
         for block in shapes:
             if not proven:
                 break
-            facts = self._trials.explore(kernel.program.function, "reqntid", block)
-            found = self._trials.check(facts, chosen).diagnostic_by_span
+            facts = self._trials.explore(kernel, "reqntid", block)
+            found = self._trials.check(facts, chosen, asks=False).diagnostic_by_span
             if self._trials.budget.is_used_up:
                 proven = {}
             elif facts is not None:
@@ -70,8 +70,9 @@ class BlockShapeTrials:
         )
         if block is None or (prod(block) == launch.threads and kernel.program.analysis(only_numbers_threads)):
             return  # such a block does what the analyzed row does
-        facts = self._trials.explore(kernel.program.function, "reqntid", block)
-        judge.ask_about_shape(self._trials.check(facts, rules).diagnostic_by_span)
+        facts = self._trials.explore(kernel, "reqntid", block)
+        chosen = [rule for rule in rules if not rule.on_request]
+        judge.ask_about_shape(self._trials.check(facts, chosen, asks=False).diagnostic_by_span)
 
 
 def blocks_with_rows(kernel: KernelFacts) -> Iterator[tuple[int, int, int]]:

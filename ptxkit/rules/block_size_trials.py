@@ -34,7 +34,7 @@ from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import Span
 from ptxkit.syntax.constants import WARP_SIZE
-from ptxkit.syntax.tree import Directive, Function
+from ptxkit.syntax.tree import Directive
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 """The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
@@ -104,7 +104,7 @@ class BlockSizeTrials:
         number = _last_distinguished(kernel, blocks)
         if number is not None and not strides_over_threads(kernel.program, given.threads):
             launch = LaunchConfig(blocks[number], given.cluster, is_exact=True)
-            trial = self._check_at_size(kernel.program.function, launch, chosen)
+            trial = self._check_at_size(kernel, launch, chosen, asks=False)
             judge.ask_about_size(_errors_of(trial) if trial is not None else (), kernel.scenarios)
 
     def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeTrial]:
@@ -117,7 +117,7 @@ class BlockSizeTrials:
         failing = set(asked)
         has_rows = _has_guessed_rows(kernel)
         for launch in _launches_to_try(kernel):
-            trial = self._check_at_size(kernel.program.function, launch, rules)
+            trial = self._check_at_size(kernel, launch, rules)
             if trial is None:
                 return []
             if trial.is_launchable:
@@ -167,7 +167,8 @@ class BlockSizeTrials:
         holding: list[LaunchConfig] = []
         failing: list[int] = []
         for launch in _candidate_launches(kernel, ()) if names_thread_counts(kernel.program) else ():
-            trial = self._check_at_size(kernel.program.function, launch, [r for r in rules if r.compares_all_threads])
+            counting = [rule for rule in rules if rule.compares_all_threads]
+            trial = self._check_at_size(kernel, launch, counting, asks=False)
             if trial is None or len(holding) > MAX_HOLDING_SIZES:
                 return
             if trial.is_launchable and _errors_of(trial):
@@ -184,7 +185,7 @@ class BlockSizeTrials:
         chosen = [rule for rule in rules if not rule.on_request]
         found: dict[CodeSpan, Diagnostic] = {}
         for launch in reversed(holding):
-            trial = self._check_at_size(kernel.program.function, launch, chosen)
+            trial = self._check_at_size(kernel, launch, chosen, asks=False)
             found = {} if trial is None else _errors_of(trial)
             if not found.keys() - judge.diagnostic_by_span.keys():
                 return
@@ -222,7 +223,7 @@ class BlockSizeTrials:
         violation: other sizes and the violation that was found with them.
         """
         decides_all = not kernel.program.callees and not find_unmodeled_code(kernel.explorer)
-        trial = self._check_at_size(kernel.program.function, launch, [rule for rule in rules if not rule.on_request])
+        trial = self._check_at_size(kernel, launch, [rule for rule in rules if not rule.on_request])
         if trial is None or not _finds_nothing_new(trial.builder, judge):
             return False
         holds = (_limits(launch.block, *violation),)
@@ -250,20 +251,23 @@ class BlockSizeTrials:
         rank = {size: number for number, size in enumerate(preferred)}
         launches = _candidate_launches(kernel, preferred)
         for launch in sorted(launches, key=lambda each: rank.get(each.threads, len(rank))):
-            yield launch.threads, self._check_at_size(kernel.program.function, launch, rules)
+            yield launch.threads, self._check_at_size(kernel, launch, rules, asks=False)
 
-    def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> SizeTrial | None:
-        """Returns the verdict on the kernel with a block size; None if the analysis was incomplete."""
-        kernel = self._trials.explore(function, "reqntid", launch.block)
-        judge = self._trials.check(kernel, rules)
+    def _check_at_size(
+        self, kernel: KernelFacts, launch: LaunchConfig, rules: Sequence[Rule], *, asks: bool = True
+    ) -> SizeTrial | None:
+        """Returns the verdict on the kernel with a block size; None if the analysis was incomplete.
+
+        asks: whether the questions of the rules are wanted, not only their findings.
+        """
+        facts = self._trials.explore(kernel, "reqntid", launch.block)
+        judge = self._trials.check(facts, rules, asks=asks)
         if self._trials.budget.is_used_up:
             return None
-        is_covered = (
-            kernel is not None and bool(judge.diagnostics) and ExecutionCoverage(kernel).is_same_in_all_launches
-        )
-        executed = kernel.explorer.covered_steps() if kernel is not None and launch.threads <= WARP_SIZE else ()
+        is_covered = facts is not None and bool(judge.diagnostics) and ExecutionCoverage(facts).is_same_in_all_launches
+        executed = facts.explorer.covered_steps() if facts is not None and launch.threads <= WARP_SIZE else ()
         reached = frozenset(map(judge.span_of, executed))
-        return SizeTrial(launch, judge, kernel is not None, is_covered, reached)
+        return SizeTrial(launch, judge, facts is not None, is_covered, reached)
 
 
 @dataclass(frozen=True, slots=True)

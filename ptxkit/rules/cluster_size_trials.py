@@ -61,7 +61,7 @@ class ClusterSizeTrials:
         asking = [rule for rule in rules if rule.code in codes]
         found = list[_Trial]()
         for size in CLUSTER_SIZES:
-            facts = given if size == 1 else self._trials.explore(kernel.program.function, "reqnctapercluster", [size])
+            facts = given if size == 1 else self._trials.explore(kernel, "reqnctapercluster", [size])
             if facts is None:
                 return []
             builder = self._trials.check(facts, asking if size == 1 else rules)

@@ -17,7 +17,7 @@ from ptxkit.model.kernel_conditions import join_conditions
 from ptxkit.model.launch_contract import LaunchShape, Requirement
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
-from ptxkit.syntax.tree import Directive, Function, Module
+from ptxkit.syntax.tree import Directive, Module
 
 SizeT = TypeVar("SizeT", int, LaunchShape)
 
@@ -38,30 +38,35 @@ class LaunchTrials:
             self._explored.clear()
         self.budget.steps, self.budget.pair_checks = given.steps, given.pair_checks
 
-    def explore(self, function: Function, directive: str, extents: Iterable[int]) -> KernelFacts | None:
+    def explore(self, kernel: KernelFacts, directive: str, extents: Iterable[int]) -> KernelFacts | None:
         """Returns the facts about a kernel with one more directive; None if no such launch is possible.
 
         Only the last exploration is retained, because each has many objects.
         """
         added = Directive(directive, tuple(map(str, extents)))
-        key = (function.name, added)
+        key = (kernel.program.function.name, added)
         if key not in self._explored:
-            self._explored = {key: self._explore(function, added)}
+            self._explored = {key: self._explore(kernel, added)}
         return self._explored[key]
 
-    def _explore(self, function: Function, added: Directive) -> KernelFacts | None:
+    def _explore(self, kernel: KernelFacts, added: Directive) -> KernelFacts | None:
+        function = kernel.program.function
         declared = replace(function, directives=(*function.directives, added))
-        explorer = Explorer(flatten(self._module, declared, self._context, calls=True), self.budget)
+        program = flatten(self._module, declared, self._context, calls=True)
+        explorer = Explorer(program, self.budget)
         explorer.run()
         return KernelFacts(explorer, self._policy) if explorer.explorations else None
 
-    def check(self, kernel: KernelFacts | None, rules: Sequence[Rule]) -> VerdictBuilder:
-        """Returns the verdict of some rules on an explored kernel; it is empty for None."""
+    def check(self, kernel: KernelFacts | None, rules: Sequence[Rule], *, asks: bool = True) -> VerdictBuilder:
+        """Returns the verdict of some rules on an explored kernel; it is empty for None.
+
+        asks: whether the questions of the rules are wanted, not only their findings.
+        """
         assert self._module.source is not None
         builder = VerdictBuilder(self._module.source)
         if kernel is not None:
             for rule in rules:
-                builder.add_observations(rule, rule.check(kernel), kernel.scenarios, self.budget)
+                builder.add_observations(rule, rule.observe(kernel, asks=asks), kernel.scenarios, self.budget)
             mark_unexplored(builder, kernel.explorer)
         return builder
 

@@ -156,7 +156,8 @@ class Rule:
     """A rule: its code, its check, and the obligations that it states.
 
     on_request: whether it reports only notes, and only if they are requested. asynchronous: whether it concerns only
-    asynchronous operations and their ordering; then kernels without any are not checked with it.
+    asynchronous operations and their ordering; then kernels without any are not checked with it. ask: further questions
+    of the rule, which no finding depends on; None if there are none.
 
     sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
@@ -168,6 +169,7 @@ class Rule:
 
     code: DiagnosticCode
     check: Callable[[KernelFacts], Iterator[Observation | OpenObligation]]
+    ask: Callable[[KernelFacts], Iterator[OpenObligation]] | None = None
     on_request: bool = False
     asynchronous: bool = False
     sites: SiteFinder = no_sites
@@ -176,3 +178,9 @@ class Rule:
     compares_all_threads: bool = False
     prove: Prover | None = None
     needs_proof: bool | Callable[[Site], bool] = False
+
+    def observe(self, kernel: KernelFacts, *, asks: bool = True) -> Iterator[Observation | OpenObligation]:
+        """Yields what the rule finds in a kernel, with its further questions unless only findings are wanted."""
+        yield from self.check(kernel)
+        if asks and self.ask is not None:
+            yield from self.ask(kernel)

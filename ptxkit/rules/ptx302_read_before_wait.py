@@ -43,7 +43,7 @@ from ptxkit.analysis.memory.copy_completion import CopyStatus, is_group_copy
 from ptxkit.analysis.memory.copy_reads import CopyRead, find_copy_reads, find_racing_reads
 from ptxkit.analysis.memory.copy_wait_faults import CopyWaitCause, find_wait_fault
 from ptxkit.analysis.memory.global_copy_reads import find_global_copy_reads
-from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
+from ptxkit.analysis.memory.unlocated_accesses import unlocated_accesses
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.bounded_wait import find_unchecked_waits
 from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
@@ -74,14 +74,19 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             continue
         for read in find_copy_reads(facts):
             yield _check_read(number, facts, read)
-        for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).early_reads():
-            yield OpenObligation(step, ptx3xx.READ_MAY_OVERLAP_COPY())
         for remote in find_remote_reads(kernel, facts):
             yield _check_remote_read(number, facts, remote)
     for number, facts, read in find_global_copy_reads(kernel):
         yield _check_read(number, facts, read)
     for number, race, is_proof in find_racing_reads(kernel):
         yield _check_race(number, kernel.scenarios[number], race, is_proof=is_proof)
+
+
+def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
+    """Yields the reads at unknown addresses that may be too early, and the waits that may give up."""
+    for unlocated in unlocated_accesses(kernel):
+        for step in unlocated.early_reads():
+            yield OpenObligation(step, ptx3xx.READ_MAY_OVERLAP_COPY())
     for code in kernel.program.functions:
         for wait in find_unchecked_waits(code):
             yield OpenObligation(wait, ptx3xx.WAIT_MAY_GIVE_UP())
@@ -213,6 +218,7 @@ def _reads_both_ctas(site: Site) -> bool:
 RULE = Rule(
     ptx3xx.READ_BEFORE_WAIT,
     check,
+    ask,
     asynchronous=True,
     sites=sites_of(reads_shared, _ASYNC_WRITE),
     prove=proves_order(reads_shared, _ASYNC_WRITE),

@@ -47,7 +47,7 @@ from ptxkit.analysis.memory.copy_overwrites import (
     find_source_overwrites,
     find_target_overwrites,
 )
-from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
+from ptxkit.analysis.memory.unlocated_accesses import unlocated_accesses
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.diagnostics import Message, Severity
@@ -97,11 +97,6 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         if facts.has_unknown_call:
             continue
-        unlocated = UnlocatedAccesses(facts, kernel.extents_of(facts))
-        for step in unlocated.overwrites_of_sources():
-            yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_SOURCE())
-        for step in unlocated.overwrites_of_targets():
-            yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_TARGET())
         for issuer in facts.threads.values():
             for found in find_target_overwrites(issuer):
                 yield _overwrite_result(number, found, _destination_overwrite)
@@ -116,6 +111,15 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         finding = _early_release(kernel.scenarios[number], race)
         exact = race.is_certain
         yield Observation((race.write.event.step, race.read.event.step), number, exact, finding)
+
+
+def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
+    """Yields the writes at unknown addresses that may be of bytes in flight."""
+    for unlocated in unlocated_accesses(kernel):
+        for step in unlocated.overwrites_of_sources():
+            yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_SOURCE())
+        for step in unlocated.overwrites_of_targets():
+            yield OpenObligation(step, ptx3xx.WRITE_MAY_OVERLAP_TARGET())
 
 
 def _overwrite_result(
@@ -238,6 +242,7 @@ _prove_unused = proves_order(writes_shared, _ASYNC_ACCESS)
 RULE = Rule(
     ptx3xx.SOURCE_REUSED_IN_FLIGHT,
     check,
+    ask,
     asynchronous=True,
     sites=sites_of(either(is_source_of_group, writes_shared), _ASYNC_ACCESS),
     prove=prove,

@@ -31,7 +31,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.memory.copy_overwrites import find_bulk_collisions
-from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
+from ptxkit.analysis.memory.unlocated_accesses import unlocated_accesses
 from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_write
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
@@ -53,9 +53,13 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             key = (found.write.step, found.copy.event.step)
             words = _finding(facts.name_of(found.write), found.copy, found.write, ptx3xx.BULK_COPIES_OVERLAP)
             yield Observation(key, number, found.is_certain, None if found.is_safe else words)
-        if not facts.has_unknown_call:
-            for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).overlapping_copies():
-                yield OpenObligation(step, ptx3xx.COPIES_MAY_OVERLAP())
+
+
+def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
+    """Yields the copies at unknown addresses that may overlap with others."""
+    for unlocated in unlocated_accesses(kernel):
+        for step in unlocated.overlapping_copies():
+            yield OpenObligation(step, ptx3xx.COPIES_MAY_OVERLAP())
 
 
 def _check_thread(number: int, facts: ScenarioFacts, thread: ThreadView) -> Iterator[Observation]:
@@ -110,6 +114,7 @@ def _prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
 RULE = Rule(
     ptx3xx.OVERLAPPING_COPIES,
     check,
+    ask,
     asynchronous=True,
     sites=sites_of(either(_COPY, _BULK_COPY)),
     prove=_prove,

@@ -45,7 +45,7 @@ from ptxkit.analysis.memory.proxy_order import (
     find_proxy_pairs,
     find_unordered_reads,
 )
-from ptxkit.analysis.memory.unlocated_accesses import UnlocatedAccesses
+from ptxkit.analysis.memory.unlocated_accesses import unlocated_accesses
 from ptxkit.diagnostics.catalogue import fix_titles, ptx4xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierWait
@@ -78,11 +78,15 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                 yield Observation(
                     (pair.read.step, pair.write.step), number, pair.is_proven(missing), _finding_of(pair, missing)
                 )
-        if not facts.has_unknown_call:
-            for step in UnlocatedAccesses(facts, kernel.extents_of(facts)).unfenced_reads():
-                yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())
     for number, race, missing_order in find_unordered_reads(kernel):
         yield _check_race(number, kernel.scenarios[number], race, missing_order)
+
+
+def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
+    """Yields the reads at unknown addresses that may be of bytes without a fence after their write."""
+    for unlocated in unlocated_accesses(kernel):
+        for step in unlocated.unfenced_reads():
+            yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())
 
 
 def _check_race(number: int, facts: ScenarioFacts, race: Race, missing: MissingOrder) -> Observation | OpenObligation:
@@ -206,6 +210,7 @@ def _prove(proofs: FunctionProofs, site: Site) -> Evidence | None:
 RULE = Rule(
     ptx4xx.MISSING_PROXY_FENCE,
     check,
+    ask,
     asynchronous=True,
     sites=sites_of(_ASYNC_READ, _GENERIC_WRITE),
     prove=_prove,

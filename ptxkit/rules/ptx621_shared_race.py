@@ -120,6 +120,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             finding = replace(finding, severity=Severity.WARNING, labels=(*finding.labels, label))
         yield Observation((write.event.step, read.event.step), number, conditions is not None, finding)
     yield from _check_global_memory(kernel)
+
+
+def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
+    """Yields the accesses of which it is not known whether something orders them, or which bytes they use."""
     yield from _questions_about_order(kernel)
     yield from _races_of_chosen_data(kernel)
     if kernel.first_uncompared_access is not None:
@@ -275,6 +279,7 @@ def _prove(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
 RULE = Rule(
     ptx6xx.SHARED_MEMORY_RACE,
     check,
+    ask,
     sites=sites_of(either(may_touch_shared, is_global_access), either(writes_shared, writes_global)),
     prove=_prove,
 )

@@ -128,7 +128,7 @@ class RuleRun:
             if rule.asynchronous and not explorer.is_asynchronous:
                 continue
             count_before = len(judge.diagnostics) + len(judge.undecided)
-            checked[rule.code] = judge.add_observations(rule, rule.check(kernel), kernel.scenarios, explorer.budget)
+            checked[rule.code] = judge.add_observations(rule, rule.observe(kernel), kernel.scenarios, explorer.budget)
             if len(judge.diagnostics) + len(judge.undecided) > count_before:
                 yield
         mark_unexplored(judge, explorer)
@@ -201,7 +201,7 @@ class RuleRun:
         supposed = KernelFacts(without_unmodeled_code(explorer), self._policy)
         for rule in rules:
             if rule.code in checked and not rule.on_request:
-                judge.mark_blocked(rule, checked[rule.code], rule.check(supposed), reason, explorer.budget)
+                judge.mark_blocked(rule, checked[rule.code], rule.observe(supposed), reason, explorer.budget)
 
 
 def _has_code(function: Function) -> bool:

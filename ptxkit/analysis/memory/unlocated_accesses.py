@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from ptxkit.analysis.context.access_extents import AccessExtents, is_unlocated
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_UNLOCATED_PAIRS
@@ -160,6 +160,13 @@ class UnlocatedAccesses:
             return False
         self._counts[key] += 1
         return True
+
+
+def unlocated_accesses(kernel: KernelFacts) -> Iterator[UnlocatedAccesses]:
+    """Yields the pairs of each scenario of which all code is known."""
+    for facts in kernel.scenarios:
+        if not facts.has_unknown_call:
+            yield UnlocatedAccesses(facts, kernel.extents_of(facts))
 
 
 def _may_fill_own_cta(rank: int, event: TraceEvent) -> bool:
