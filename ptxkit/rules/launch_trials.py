@@ -53,7 +53,7 @@ class LaunchTrials:
         function = kernel.program.function
         declared = replace(function, directives=(*function.directives, added))
         program = flatten(self._module, declared, self._context, calls=True)
-        explorer = Explorer(program, self.budget)
+        explorer = Explorer(program, self.budget, kernel.explorer)
         explorer.run()
         return KernelFacts(explorer, self._policy) if explorer.explorations else None
 

@@ -45,6 +45,7 @@ from ptxkit.analysis.values.scenario import (
     POSITIONS,
     SAMPLES,
     SMALL_SIZE,
+    Arguments,
     LaunchConfig,
     Scenario,
     launch_config_of,
@@ -74,10 +75,11 @@ class Explorer:
 
     pointers: the parameters that are addresses, by name and offset. budget: the remaining budget of this kernel.
     infeasible_scenarios: scenarios that cannot be a valid launch, since they use more shared memory than a CTA can
-    have; their executions are not kept.
+    have; their executions are not kept. given: the explorer of the kernel in another launch; arguments and positions
+    with which no execution there reached anything new are not tried again.
     """
 
-    def __init__(self, program: Program, budget: AnalysisBudget | None = None) -> None:
+    def __init__(self, program: Program, budget: AnalysisBudget | None = None, given: Explorer | None = None) -> None:
         self.program = program
         self.launch: LaunchConfig = launch_config_of(program)
         self.explorations: list[Exploration] = []
@@ -91,6 +93,9 @@ class Explorer:
         self._excluded_loads = loads_from_remote_stores(program)
         self._async_steps = async_steps_of(program)
         self._cut_short: dict[int, bool] = {}  # for each sample of all parameters, whether an execution was cut short
+        self._idle: set[Arguments] = set() if given is None else set(given._idle)
+        if given is not None:
+            self._cut_short.update((each, cut) for each, cut in given._cut_short.items() if (each, ()) in self._idle)
 
     @cached_property
     def input_independence(self) -> InputIndependence:
@@ -332,11 +337,15 @@ class Explorer:
 
     def _reaches_missed(self, scenario: Scenario) -> bool:
         """Executes a scenario, and returns whether it reaches or repeats missed steps. Otherwise it is not kept."""
+        if scenario.arguments in self._idle:
+            return False
         missed, known = self._all_missed_steps, len(self.explorations)
         self._explore(scenario)
         if self._all_missed_steps != missed:
             return True
         del self.explorations[known:]
+        if self.budget.steps > 0:
+            self._idle.add(scenario.arguments)
         return False
 
     def _large_sizes(self, missed: list[Step]) -> list[int]:
@@ -344,10 +353,8 @@ class Explorer:
 
         The result is empty if there are too many.
         """
-        large = [
-            size for size in self._unreached_conditions.compared_sizes(missed) if max(SAMPLES) < size <= MAX_SAMPLE
-        ]
-        return large[:MAX_LARGE_SAMPLES]
+        sizes = self._unreached_conditions.compared_sizes(missed)
+        return [size for size in sizes if max(SAMPLES) < size <= MAX_SAMPLE][:MAX_LARGE_SAMPLES]
 
     @cached_property
     def _unreached_conditions(self) -> UnreachedConditions:

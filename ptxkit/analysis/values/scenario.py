@@ -72,6 +72,9 @@ class LaunchConfig:
 ParameterKey: TypeAlias = "tuple[str, int]"
 """The name of a parameter, and the byte in it."""
 
+Arguments: TypeAlias = tuple[int, tuple[tuple[ParameterKey, int], ...]]
+"""The value of most integer parameters, and those of parameters and positions that have another one."""
+
 
 @dataclass(slots=True)
 class Scenario:
@@ -113,7 +116,7 @@ class Scenario:
     data: InputData | None = None
 
     @property
-    def arguments(self) -> tuple[int, tuple[tuple[ParameterKey, int], ...]]:
+    def arguments(self) -> Arguments:
         """The values of all integer parameters; they are equal in two scenarios if this is."""
         return self.sample, self.overrides
 
