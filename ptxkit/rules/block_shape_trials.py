@@ -44,7 +44,7 @@ class BlockShapeTrials:
             if not proven:
                 break
             facts = self._trials.explore(kernel, "reqntid", block)
-            found = self._trials.check(facts, chosen, asks=False).diagnostic_by_span
+            found = self._trials.check(facts, chosen, with_questions=False).diagnostic_by_span
             if self._trials.budget.is_used_up:
                 proven = {}
             elif facts is not None:
@@ -72,7 +72,7 @@ class BlockShapeTrials:
             return  # such a block does what the analyzed row does
         facts = self._trials.explore(kernel, "reqntid", block)
         chosen = [rule for rule in rules if not rule.on_request]
-        judge.ask_about_shape(self._trials.check(facts, chosen, asks=False).diagnostic_by_span)
+        judge.ask_about_shape(self._trials.check(facts, chosen, with_questions=False).diagnostic_by_span)
 
 
 def blocks_with_rows(kernel: KernelFacts) -> Iterator[tuple[int, int, int]]:

@@ -104,7 +104,7 @@ class BlockSizeTrials:
         number = _last_distinguished(kernel, blocks)
         if number is not None and not strides_over_threads(kernel.program, given.threads):
             launch = LaunchConfig(blocks[number], given.cluster, is_exact=True)
-            trial = self._check_at_size(kernel, launch, chosen, asks=False)
+            trial = self._check_at_size(kernel, launch, chosen, with_questions=False)
             judge.ask_about_size(_errors_of(trial) if trial is not None else (), kernel.scenarios)
 
     def _try_sizes(self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]) -> list[SizeTrial]:
@@ -168,7 +168,7 @@ class BlockSizeTrials:
         failing: list[int] = []
         for launch in _candidate_launches(kernel, ()) if names_thread_counts(kernel.program) else ():
             counting = [rule for rule in rules if rule.compares_all_threads]
-            trial = self._check_at_size(kernel, launch, counting, asks=False)
+            trial = self._check_at_size(kernel, launch, counting, with_questions=False)
             if trial is None or len(holding) > MAX_HOLDING_SIZES:
                 return
             if trial.is_launchable and _errors_of(trial):
@@ -185,7 +185,7 @@ class BlockSizeTrials:
         chosen = [rule for rule in rules if not rule.on_request]
         found: dict[CodeSpan, Diagnostic] = {}
         for launch in reversed(holding):
-            trial = self._check_at_size(kernel, launch, chosen, asks=False)
+            trial = self._check_at_size(kernel, launch, chosen, with_questions=False)
             found = {} if trial is None else _errors_of(trial)
             if not found.keys() - judge.diagnostic_by_span.keys():
                 return
@@ -251,17 +251,17 @@ class BlockSizeTrials:
         rank = {size: number for number, size in enumerate(preferred)}
         launches = _candidate_launches(kernel, preferred)
         for launch in sorted(launches, key=lambda each: rank.get(each.threads, len(rank))):
-            yield launch.threads, self._check_at_size(kernel, launch, rules, asks=False)
+            yield launch.threads, self._check_at_size(kernel, launch, rules, with_questions=False)
 
     def _check_at_size(
-        self, kernel: KernelFacts, launch: LaunchConfig, rules: Sequence[Rule], *, asks: bool = True
+        self, kernel: KernelFacts, launch: LaunchConfig, rules: Sequence[Rule], *, with_questions: bool = True
     ) -> SizeTrial | None:
         """Returns the verdict on the kernel with a block size; None if the analysis was incomplete.
 
-        asks: whether the questions of the rules are wanted, not only their findings.
+        with_questions: whether the questions of the rules are wanted, not only their findings.
         """
         facts = self._trials.explore(kernel, "reqntid", launch.block)
-        judge = self._trials.check(facts, rules, asks=asks)
+        judge = self._trials.check(facts, rules, with_questions=with_questions)
         if self._trials.budget.is_used_up:
             return None
         is_covered = facts is not None and bool(judge.diagnostics) and ExecutionCoverage(facts).is_same_in_all_launches

@@ -56,7 +56,7 @@ class ClusterSizeTrials:
         The threads of a cluster of one CTA were executed before, so that only the rules that ask for the size are
         checked again. Any rule may find something wrong in a larger cluster.
         """
-        given = KernelFacts(kernel.explorer, kernel.policy, assumes_cluster_size=True)
+        given = KernelFacts(kernel.explorer, kernel.policy, assumes_cluster_size=True, known=kernel.scenarios)
         codes = {code for code, _ in asked}
         asking = [rule for rule in rules if rule.code in codes]
         found = list[_Trial]()

@@ -37,7 +37,7 @@ def try_input_data(judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[R
 def _observe(rule: Rule, given: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Yields the results of a rule; one choice of data is no proof."""
     agreeing = [_has_agreeing_paths(facts, by_same_words=rule.compares_all_threads) for facts in given.scenarios]
-    for item in rule.observe(given, asks=False):
+    for item in rule.observe(given, with_questions=False):
         if isinstance(item, Observation):
             is_sure = (item.exact or item.by_size) and agreeing[item.scenario_index]
             yield Observation(item.key, item.scenario_index, exact=False, finding=item.finding, by_size=is_sure)

@@ -13,7 +13,6 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.contract.derive_contract import ContractDerivation
 from ptxkit.analysis.contract.derived_condition import DerivedCondition
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext
 from ptxkit.analysis.symexec.explorer import names_thread_counts
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx5xx, ptx6xx
@@ -60,7 +59,7 @@ def _failing_sizes(
     """Yields a condition for each violation, with the numbers of threads with which it occurs."""
     if kernel.explorer.launch.is_exact or not names_thread_counts(kernel.program):
         return
-    launches = LaunchTrials(module, kernel.policy, ModuleContext(module), AnalysisBudget().for_kernel())
+    launches = LaunchTrials(module, kernel.policy, AnalysisBudget().for_kernel())
     failing: dict[_SizeFailure, list[int]] = defaultdict(list)
     possible: list[int] = []
     for size, trial in BlockSizeTrials(launches).trials(

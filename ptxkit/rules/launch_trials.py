@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.diagnostics import Undecided
 from ptxkit.diagnostics.catalogue import ptx3xx
@@ -28,8 +27,8 @@ class LaunchTrials:
     budget: the budget of all trials together.
     """
 
-    def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
-        self._module, self._policy, self._context, self.budget = module, policy, outside, budget
+    def __init__(self, module: Module, policy: str, budget: AnalysisBudget) -> None:
+        self._module, self._policy, self.budget = module, policy, budget
         self._explored: dict[tuple[str, Directive], KernelFacts | None] = {}
 
     def refill(self, given: AnalysisBudget) -> None:
@@ -52,21 +51,24 @@ class LaunchTrials:
     def _explore(self, kernel: KernelFacts, added: Directive) -> KernelFacts | None:
         function = kernel.program.function
         declared = replace(function, directives=(*function.directives, added))
-        program = flatten(self._module, declared, self._context, calls=True)
-        explorer = Explorer(program, self.budget, kernel.explorer)
+        explorer = Explorer(kernel.program.with_function(declared), self.budget, kernel.explorer)
         explorer.run()
-        return KernelFacts(explorer, self._policy) if explorer.explorations else None
+        return KernelFacts(explorer, self._policy, known=kernel.scenarios) if explorer.explorations else None
 
-    def check(self, kernel: KernelFacts | None, rules: Sequence[Rule], *, asks: bool = True) -> VerdictBuilder:
+    def check(
+        self, kernel: KernelFacts | None, rules: Sequence[Rule], *, with_questions: bool = True
+    ) -> VerdictBuilder:
         """Returns the verdict of some rules on an explored kernel; it is empty for None.
 
-        asks: whether the questions of the rules are wanted, not only their findings.
+        with_questions: whether the questions of the rules are wanted, not only their findings.
         """
         assert self._module.source is not None
         builder = VerdictBuilder(self._module.source)
         if kernel is not None:
             for rule in rules:
-                builder.add_observations(rule, rule.observe(kernel, asks=asks), kernel.scenarios, self.budget)
+                builder.add_observations(
+                    rule, rule.observe(kernel, with_questions=with_questions), kernel.scenarios, self.budget
+                )
             mark_unexplored(builder, kernel.explorer)
         return builder
 

@@ -157,7 +157,7 @@ class Rule:
 
     on_request: whether it reports only notes, and only if they are requested. asynchronous: whether it concerns only
     asynchronous operations and their ordering; then kernels without any are not checked with it. ask: further questions
-    of the rule, which no finding depends on; None if there are none.
+    of the rule, which no finding depends on; None without any.
 
     sites: the instructions of a kernel that the rule is about. policy: the policy under which it states obligations:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
@@ -179,8 +179,8 @@ class Rule:
     prove: Prover | None = None
     needs_proof: bool | Callable[[Site], bool] = False
 
-    def observe(self, kernel: KernelFacts, *, asks: bool = True) -> Iterator[Observation | OpenObligation]:
+    def observe(self, kernel: KernelFacts, *, with_questions: bool = True) -> Iterator[Observation | OpenObligation]:
         """Yields what the rule finds in a kernel, with its further questions unless only findings are wanted."""
         yield from self.check(kernel)
-        if asks and self.ask is not None:
+        if with_questions and self.ask is not None:
             yield from self.ask(kernel)

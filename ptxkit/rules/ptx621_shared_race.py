@@ -120,12 +120,17 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             finding = replace(finding, severity=Severity.WARNING, labels=(*finding.labels, label))
         yield Observation((write.event.step, read.event.step), number, conditions is not None, finding)
     yield from _check_global_memory(kernel)
+    yield from _races_of_chosen_data(kernel)
 
 
 def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
     """Yields the accesses of which it is not known whether something orders them, or which bytes they use."""
-    yield from _questions_about_order(kernel)
-    yield from _races_of_chosen_data(kernel)
+    for race in find_flag_ordered_races(kernel):
+        if not _are_stores(race) or may_store_different_values(race, kernel.explorer.input_independence):
+            yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
+    for race in find_convergence_ordered_races(kernel):
+        if _is_reported_here(race) and not _are_stores(race):
+            yield OpenObligation(race.steps[1], ptx6xx.ONLY_CONVERGENCE_MAY_ORDER())
     if kernel.first_uncompared_access is not None:
         yield OpenObligation(kernel.first_uncompared_access, ptx3xx.TOO_MANY_ACCESSES())
     for step in unreached_shared_accesses(kernel.explorer):
@@ -146,16 +151,6 @@ def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObli
                 continue
             is_sure = race.is_certain and is_for_all_sizes(kernel, race)
             yield Observation((race.write.event.step, race.read.event.step), number, is_sure, finding)
-
-
-def _questions_about_order(kernel: KernelFacts) -> Iterator[OpenObligation]:
-    """Yields the accesses that a flag or a shuffle may order."""
-    for race in find_flag_ordered_races(kernel):
-        if not _are_stores(race) or may_store_different_values(race, kernel.explorer.input_independence):
-            yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
-    for race in find_convergence_ordered_races(kernel):
-        if _is_reported_here(race) and not _are_stores(race):
-            yield OpenObligation(race.steps[1], ptx6xx.ONLY_CONVERGENCE_MAY_ORDER())
 
 
 def _races_of_chosen_data(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

@@ -107,7 +107,7 @@ class RuleRun:
             self._budget.consume(given, left)
 
     def _try_launches(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
-        launches = LaunchTrials(self._module, self._policy, self._context, self._budget.for_kernel())
+        launches = LaunchTrials(self._module, self._policy, self._budget.for_kernel())
         for trials in (BlockShapeTrials, ClusterSizeTrials, BlockSizeTrials):
             given = self._budget.for_kernel()
             launches.refill(given)

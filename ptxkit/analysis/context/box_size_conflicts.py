@@ -60,8 +60,12 @@ class _TensorCopy:
     high: int
 
 
-def find_box_size_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
-    """Yields the accesses that conflict with tensor copies if the boxes of these are large enough; each pair once."""
+def find_box_size_conflicts(facts: ScenarioFacts) -> list[BoxSizeConflict]:
+    """Returns the accesses that conflict with tensor copies if the boxes of these are large enough; each pair once."""
+    return list(_find_conflicts(facts))
+
+
+def _find_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
     places = _copies_by_address(facts.groups)
     mbarriers = sorted(_mbarriers(facts.groups)) if places else []
     reaches = {place: place + _max_box_bytes(place, places, mbarriers, facts.program) for place in places}

@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ptxkit.analysis.context.memory_signals import CTA_BARRIER_KEY, MemorySignals
 from ptxkit.analysis.context.warp_order import NEVER, WarpOrder
@@ -77,6 +77,12 @@ class HappensBefore:
         self.first_concurrent_position = self._warps.first_concurrent_position
         self._propagation_cache: dict[frozenset[tuple[Hashable, int]], dict[WarpPath, int]] = {}
         self._ordered_positions_cache: dict[tuple[WarpPath, int, GroupValue | None], dict[WarpPath, int]] = {}
+        self._deciding_positions_cache: dict[WarpPath, list[int]] = {}
+
+    @classmethod
+    def of(cls, facts: ScenarioFacts) -> Self:
+        """Returns the relation of an execution with the budget of its kernel."""
+        return cls(facts, facts.budget)
 
     @property
     def orders_by_memory(self) -> bool:
@@ -109,11 +115,26 @@ class HappensBefore:
         The result is NEVER where there is no such position. barrier: the mbarrier that signals the completion of the
         operation that the releasing path starts there.
         """
+        if barrier is None:
+            since = self._deciding_position(releaser, since)
         key = (releaser, since, barrier)
         found = self._ordered_positions_cache.get(key)
         if found is None:
             found = self._ordered_positions_cache[key] = self._ordered_positions(releaser, since, barrier)
         return found.get(acquirer, NEVER)
+
+    def _deciding_position(self, path: WarpPath, since: int) -> int:
+        """Returns the next position of the only path of a warp at which it releases: what is before is equal to it."""
+        is_sole = len(self._warps.paths_by_warp[path.warp]) == 1
+        if since >= NEVER or not is_sole or self._signals.may_release(path):
+            return since
+        marks = self._deciding_positions_cache.get(path)
+        if marks is None:
+            released = (at for positions in path.release_acquire_points.releases.values() for at in positions)
+            marks = sorted({-1, *released})
+            marks.append(marks[-1] + 1)
+            self._deciding_positions_cache[path] = marks
+        return marks[min(bisect_left(marks, since), len(marks) - 1)]
 
     def may_observe(self, phases: Mapping[Hashable, int], acquirer: WarpPath, until: int) -> bool:
         """Returns whether a path may know before a position, directly or by other threads, that phases are complete.

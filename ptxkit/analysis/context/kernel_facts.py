@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.context.access_extents import AccessExtents
 from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
 from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
+from ptxkit.analysis.context.equal_executions import are_equal_clusters
 from ptxkit.analysis.context.global_races import may_race_in_global_memory, place_buffers
 from ptxkit.analysis.context.happens_before import GuessedOrder, HappensBefore
-from ptxkit.analysis.context.races import Race, RaceAnalysis
+from ptxkit.analysis.context.initialization_phase import are_initializations_known
+from ptxkit.analysis.context.races import Race, RaceAnalysis, find_races
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.context.warp_paths import WarpPath
@@ -20,6 +23,7 @@ from ptxkit.analysis.context.writer_threads import (
     find_guarded_threads,
     find_remote_writer_threads,
     find_writer_threads,
+    representative_traces,
     writes_remote_shared,
 )
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -28,16 +32,18 @@ from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
 from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
-from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.analysis.sync.thread_classes import ThreadClass
-from ptxkit.analysis.values.scenario import WHOLE_TILES, Scenario, representative_threads
+from ptxkit.analysis.values.scenario import WHOLE_TILES, Scenario
 from ptxkit.fast_dataclasses import dataclass, field, replace
-from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
+from ptxkit.isa.effects import MbarrierInit
 from ptxkit.semantics.object_names import quote_variable
+
+AnalysisT = TypeVar("AnalysisT")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +51,7 @@ class ScenarioFacts:
     """One scenario with its threads. It is exact if no decision was guessed: some input certainly takes these paths.
 
     is_of_global_memory: whether the addresses of accesses are those of buffers in global memory (`place_buffers`).
+    equal: the facts of an earlier execution that is equal event for event.
     """
 
     scenario: Scenario
@@ -55,6 +62,20 @@ class ScenarioFacts:
     simulation: SyncSimulation
     budget: AnalysisBudget = field(default_factory=AnalysisBudget)
     is_of_global_memory: bool = False
+    equal: ScenarioFacts | None = None
+
+    def analysis(self, kind: Callable[[ScenarioFacts], AnalysisT]) -> AnalysisT:
+        """Returns the result of an analysis of the execution only, which is computed once for equal executions."""
+        if self.equal is not None:
+            return self.equal.analysis(kind)
+        if kind not in self._analyses:
+            self._analyses[kind] = kind(self)
+        found: AnalysisT = self._analyses[kind]
+        return found
+
+    @cached_property
+    def _analyses(self) -> dict[Callable[[ScenarioFacts], Any], Any]:
+        return {}
 
     @cached_property
     def is_exact(self) -> bool:
@@ -100,13 +121,7 @@ class ScenarioFacts:
         The result is None where one of them may execute something unknown before the barrier after which no thread
         initializes an mbarrier.
         """
-        barriers = max((_count_cta_barriers(group, _last_init_position(group)) for group in self.groups), default=0)
-        for group in self.groups:
-            if group.first_guess is not None and _count_cta_barriers(group, group.first_guess) <= barriers:
-                return None
-            if group.end_reason == "budget" and _count_cta_barriers(group, len(group.events)) <= barriers:
-                return None
-        return self.all_threads(MbarrierInit)
+        return self.all_threads(MbarrierInit) if are_initializations_known(self.groups) else None
 
     @property
     def cfg(self) -> ControlFlowGraph:
@@ -125,20 +140,20 @@ class ScenarioFacts:
         """
         return list(self.simulation.schedules.values())
 
-    @cached_property
+    @property
     def warp_order(self) -> WarpOrder:
         """The paths of the threads of the CTA, and the order of the paths of each warp."""
-        return WarpOrder(self)
+        return self.analysis(WarpOrder)
 
-    @cached_property
+    @property
     def happens_before(self) -> HappensBefore:
         """The relation of all events that may order the threads of the CTA."""
-        return HappensBefore(self, self.budget)
+        return self.analysis(HappensBefore.of)
 
-    @cached_property
+    @property
     def guessed_order(self) -> GuessedOrder:
         """What may order the threads of the CTA in the executions that differ after a guess."""
-        return GuessedOrder(self, self.budget)
+        return self.analysis(GuessedOrder.of)
 
     def may_guess_order(self, first: ThreadView, since: int, second: ThreadView, until: int) -> bool:
         """Returns whether an execution that differs after a guess may order one thread's event before another's."""
@@ -265,17 +280,25 @@ class KernelFacts:
     """An explored kernel.
 
     policy: `isa`, or `strict` where rules also warn about what the manual does not specify. assumes_cluster_size:
-    whether the clusters of a launch have the explored size, though the kernel does not declare it.
+    whether the clusters of a launch have the explored size, though the kernel does not declare it. known: the facts of
+    other executions of the kernel, which are shared with equal ones.
     """
 
-    def __init__(self, explorer: Explorer, policy: str = "isa", *, assumes_cluster_size: bool = False) -> None:
+    def __init__(
+        self,
+        explorer: Explorer,
+        policy: str = "isa",
+        *,
+        assumes_cluster_size: bool = False,
+        known: Sequence[ScenarioFacts] = (),
+    ) -> None:
         self.explorer = explorer
         self.policy = policy
         self.assumes_cluster_size = assumes_cluster_size
         self.program: Program = explorer.program
         self.first_uncompared_access: Step | None = None
         """The first access that `races` did not compare with all others because there are too many."""
-        self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
+        self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget, known)
         self._extents_by_rank: dict[int, AccessExtents] = {}
         self._further_scenarios: dict[Hashable, ScenarioFacts] = {}
         self._facts_by_exploration = {
@@ -301,9 +324,9 @@ class KernelFacts:
         """
         found: list[tuple[int, Race]] = []
         for number, facts in self.complete_scenarios:
-            analysis = RaceAnalysis(facts)
-            found += [(number, conflict) for conflict in analysis]
-            self.first_uncompared_access = self.first_uncompared_access or analysis.first_dropped
+            races, first_dropped = facts.analysis(find_races)
+            found += [(number, conflict) for conflict in races]
+            self.first_uncompared_access = self.first_uncompared_access or first_dropped
         return found
 
     def extents_of(self, facts: ScenarioFacts) -> AccessExtents:
@@ -348,7 +371,8 @@ class KernelFacts:
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:
         """The conflicts that depend on the unknown box sizes of tensor copies."""
-        return [question for _, facts in self.complete_scenarios for question in find_box_size_conflicts(facts)]
+        found = (facts.analysis(find_box_size_conflicts) for _, facts in self.complete_scenarios)
+        return [question for each in found for question in each]
 
     @cached_property
     def complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
@@ -400,15 +424,34 @@ class KernelFacts:
 
 
 def build_all_scenario_facts(
-    explorations: Iterable[Exploration], program: Program, budget: AnalysisBudget
+    explorations: Iterable[Exploration],
+    program: Program,
+    budget: AnalysisBudget,
+    known: Sequence[ScenarioFacts] = (),
 ) -> list[ScenarioFacts]:
-    """Returns the facts of some scenarios; the CTAs of a cluster share one simulation."""
+    """Returns the facts of some scenarios; the CTAs of a cluster share one simulation, and equal clusters all results.
+
+    known: the facts of earlier executions.
+    """
     casts: dict[int, SyncSimulation] = {}
     found: list[ScenarioFacts] = []
+    casting = {id(facts.simulation): facts.simulation for facts in known}
     for exploration in explorations:
-        cast = casts.setdefault(id(exploration.cluster), SyncSimulation(exploration.cluster))
+        if id(exploration.cluster) not in casts:
+            same = (each for each in casting.values() if are_equal_clusters(each.ctas, exploration.cluster))
+            cast = next(same, None) or SyncSimulation(exploration.cluster)
+            casts[id(exploration.cluster)] = casting[id(cast)] = cast
+        cast = casts[id(exploration.cluster)]
         own = AnalysisBudget(pair_checks=MAX_FLIPPED_PAIR_CHECKS) if exploration.scenario.is_flipped else budget
-        found.append(build_scenario_facts(exploration, program, own, cast))
+        earlier = (each for each in (*known, *found) if each.simulation is cast and each.equal is None)
+        equal = next((each for each in earlier if each.scenario.rank == exploration.scenario.rank), None)
+        if equal is None:
+            found.append(build_scenario_facts(exploration, program, own, cast))
+        else:
+            wrong = {tid: group.operand_violations for group in exploration.groups for tid in group.tids}
+            threads = {tid: thread.with_violations(wrong[tid]) for tid, thread in equal.threads.items()}
+            scenario = exploration.scenario
+            found.append(replace(equal, scenario=scenario, threads=threads, program=program, budget=own, equal=equal))
     return found
 
 
@@ -434,13 +477,13 @@ def build_scenario_facts(
     """
     groups = exploration.groups
     by_tid = {tid: group for group in groups for tid in group.tids}
-    traces = _representative_traces(groups)
+    traces = representative_traces(groups)
     traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_guarded_threads(traces, groups))
     traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_writer_threads(traces, groups))
     if len(exploration.cluster) > 1 and writes_remote_shared(groups):
         rank = exploration.scenario.rank
         read = {
-            each.scenario.rank: _representative_traces(each.groups).values()
+            each.scenario.rank: representative_traces(each.groups).values()
             for each in exploration.cluster[:MAX_ANALYZED_CTAS]
         }
         traces.update(
@@ -452,26 +495,3 @@ def build_scenario_facts(
     )
     facts.threads.update((tid, ThreadView(trace, facts.phases_of)) for tid, trace in traces.items())
     return facts
-
-
-def _representative_traces(groups: Iterable[GroupTrace]) -> dict[int, ThreadTrace]:
-    """Returns the traces of the representative threads of groups."""
-    by_tid = {tid: group for group in groups for tid in representative_threads(group.tids)}
-    return {tid: by_tid[tid].for_thread(tid) for tid in sorted(by_tid)}
-
-
-def _last_init_position(group: GroupTrace) -> int:
-    inits = [
-        at for at, e in enumerate(group.events) if not isinstance(e, UnknownCall) and isinstance(e.effect, MbarrierInit)
-    ]
-    return max(inits, default=0)
-
-
-def _count_cta_barriers(group: GroupTrace, until: int) -> int:
-    """Counts the CTA barriers that a group executes before a position."""
-    return sum(not isinstance(e, UnknownCall) and _is_cta_wide_barrier(e.effect) for e in group.events[:until])
-
-
-def _is_cta_wide_barrier(effect: Effect) -> bool:
-    """Returns whether an effect is a barrier of the whole CTA or cluster."""
-    return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads

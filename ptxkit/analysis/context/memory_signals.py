@@ -70,6 +70,10 @@ class MemorySignals:
         rounds = self._rounds_with(path, self._writes[path], since, path.release_acquire_points.acquires)
         return next(rounds, 0)
 
+    def may_release(self, path: WarpPath) -> bool:
+        """Returns whether a path has a strong write, so that each of its positions may decide `round_of_next_write`."""
+        return path in self._last_write
+
     def reads_after(self, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
         """Yields each path that may read what is written after a round, and its first position after such a read."""
         for path, strong in self._reads.items():

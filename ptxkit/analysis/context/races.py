@@ -491,3 +491,9 @@ class RaceAnalysis:
 def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
     """Returns whether the read is a collective operation of the writer's warpgroup, which observes its end."""
     return is_operand_read(read.group_event) and write.path.warp // 4 == read.path.warp // 4
+
+
+def find_races(facts: ScenarioFacts) -> tuple[list[Race], Step | None]:
+    """Returns the races of an execution, and the first access that was not compared with all others."""
+    analysis = RaceAnalysis(facts)
+    return list(analysis), analysis.first_dropped

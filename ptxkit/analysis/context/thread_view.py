@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy as copying
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -22,10 +23,11 @@ from ptxkit.analysis.symexec.access_ranges import (
     is_tensor_map_read,
     orders_shared_before_async,
 )
-from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.symexec.trace import OperandViolation, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.async_groups import AsyncCopy, async_copies_of
 from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, release_acquire_points
 from ptxkit.analysis.values.symbolic_values import Value
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access, ProxyFence
 
 #: The one-way fences between proxies: a release orders nothing without the acquire.
@@ -57,6 +59,12 @@ class ThreadView:
         self.tid = trace.tid
         self._phases_of = phases_of
         self._reads_by_issuer: dict[int, list[tuple[int, TraceEvent, CopiesByStep]]] = {}
+
+    def with_violations(self, found: dict[tuple[Step, str], OperandViolation]) -> ThreadView:
+        """Returns the thread, with what is derived from its events, in an equal execution with other violations."""
+        other = copying.copy(self)
+        other.trace = replace(self.trace, operand_violations=found)
+        return other
 
     @cached_property
     def release_acquire_points(self) -> ReleaseAcquirePoints:

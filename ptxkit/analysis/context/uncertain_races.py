@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.semantics.ordering import RELEASE_ORDERS
@@ -29,7 +29,7 @@ def find_flag_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
     known = {race.steps for _, race in kernel.races}
     for _, facts in kernel.complete_scenarios:
         if facts.happens_before.orders_by_memory:
-            yield from (race for race in RaceAnalysis(facts, RELEASE_ORDERS) if race.steps not in known)
+            yield from (race for race in facts.analysis(_races_without_release) if race.steps not in known)
 
 
 def find_convergence_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
@@ -38,5 +38,12 @@ def find_convergence_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
         return
     known = {race.steps for _, race in kernel.races}
     for _, facts in kernel.complete_scenarios:
-        races = RaceAnalysis(facts, warps=facts.warp_order.without_collectives(), within_warps=True)
-        yield from (race for race in races if race.steps not in known)
+        yield from (race for race in facts.analysis(_races_without_collectives) if race.steps not in known)
+
+
+def _races_without_release(facts: ScenarioFacts) -> list[Race]:
+    return list(RaceAnalysis(facts, RELEASE_ORDERS))
+
+
+def _races_without_collectives(facts: ScenarioFacts) -> list[Race]:
+    return list(RaceAnalysis(facts, warps=facts.warp_order.without_collectives(), within_warps=True))

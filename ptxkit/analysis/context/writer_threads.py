@@ -15,6 +15,7 @@ from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.limits import MAX_ADDED_THREADS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_async_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.values.scenario import representative_threads
 from ptxkit.isa.effects import Access
 
 #: The size in bytes of the largest `cp.async`, and its alignment.
@@ -164,3 +165,9 @@ def _is_write(event: TraceEvent | GroupEvent) -> bool:
 
 def _is_read(event: TraceEvent) -> bool:
     return isinstance(event.effect, Access) and event.effect.kind == "read"
+
+
+def representative_traces(groups: Iterable[GroupTrace]) -> dict[int, ThreadTrace]:
+    """Returns the traces of the representative threads of groups."""
+    by_tid = {tid: group for group in groups for tid in representative_threads(group.tids)}
+    return {tid: by_tid[tid].for_thread(tid) for tid in sorted(by_tid)}

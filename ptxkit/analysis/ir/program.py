@@ -137,6 +137,23 @@ class Program:
         found: AnalysisT = self._analyses[kind]
         return found
 
+    def with_function(self, function: Function) -> Program:
+        """Returns the same steps as those of a function that differs in its directives only, without analyses."""
+        called: dict[str, Program] = {}
+        together: list[Program] = []
+        own = function.name
+        together.extend(
+            replace(
+                each,
+                function=function if each.function.name == own else each.function,
+                callees=called,
+                functions=together,
+            )
+            for each in self.functions
+        )
+        called.update((name, together[self.functions.index(callee)]) for name, callee in self.callees.items())
+        return together[self.functions.index(self)]
+
     def contains(self, step: Step) -> bool:
         """Returns whether a step is one of this function, and not of another one."""
         return step.index < len(self.steps) and self.steps[step.index] is step

@@ -50,7 +50,7 @@ class LockstepExecutor:
         elif self._is_stalled(block):
             return False
         state.executed_steps += block.length
-        return state.executed_steps <= MAX_STEPS and len(state.symbolic_values) <= MAX_SYMBOLIC_VALUES
+        return state.executed_steps <= MAX_STEPS and state.symbolic_values.created_count <= MAX_SYMBOLIC_VALUES
 
     def _is_stalled(self, block: CompiledBlock) -> bool:
         """Returns whether execution should stop.

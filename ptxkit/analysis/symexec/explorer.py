@@ -88,7 +88,9 @@ class Explorer:
         self.pointers = pointer_parameters(program)
         self._outside: dict[tuple[int, int, int], tuple[Scenario, Exploration]] = {}
         self._capacity = SharedCapacity(program)
-        self.symbolic_values = SymbolicValueTable()
+        self.symbolic_values: SymbolicValueTable = (
+            SymbolicValueTable() if given is None else given.symbolic_values.copy()
+        )
         self.budget = budget or AnalysisBudget().for_kernel()
         self._excluded_loads = loads_from_remote_stores(program)
         self._async_steps = async_steps_of(program)

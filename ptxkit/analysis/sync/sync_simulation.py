@@ -35,16 +35,16 @@ class SimulationObstacle(Enum):
 
 
 class SyncSimulation:
-    """The CTAs of a cluster, or a single CTA, explored under one scenario."""
+    """The `ctas` of a cluster, or a single CTA, explored under one scenario."""
 
     def __init__(self, ctas: Sequence[Exploration]) -> None:
-        self._ctas = ctas
+        self.ctas = ctas
         self.size = ctas[0].scenario.launch.cluster_size
 
     @cached_property
     def thread_classes(self) -> list[ThreadClass]:
         """The thread classes of all CTAs, CTA by CTA."""
-        return [actor for cta in self._ctas for actor in thread_classes_of(cta.groups, cta.scenario.rank)]
+        return [actor for cta in self.ctas for actor in thread_classes_of(cta.groups, cta.scenario.rank)]
 
     def events_at(self, place: MbarrierLocation) -> Sequence[TraceEvent]:
         """Returns all operations on the mbarrier at a location."""
@@ -64,9 +64,9 @@ class SyncSimulation:
     def is_fully_known(self) -> bool:
         """Whether all threads of all CTAs were explored and call no external function."""
         return (
-            len(self._ctas) == self.size <= MAX_SIMULATED_CTAS
-            and all(cta.is_complete for cta in self._ctas)
-            and not any(group.has_unknown_call for cta in self._ctas for group in cta.groups)
+            len(self.ctas) == self.size <= MAX_SIMULATED_CTAS
+            and all(cta.is_complete for cta in self.ctas)
+            and not any(group.has_unknown_call for cta in self.ctas for group in cta.groups)
         )
 
     @cached_property
@@ -142,13 +142,13 @@ class SyncSimulation:
         The result is None where there are schedules, where no thread synchronizes, or where another rule reports the
         reason: code that is not available, or an mbarrier that is not initialized.
         """
-        if any(group.has_unknown_call for cta in self._ctas for group in cta.groups) or self.schedules:
+        if any(group.has_unknown_call for cta in self.ctas for group in cta.groups) or self.schedules:
             return None
-        if not len(self._ctas) == self.size <= MAX_SIMULATED_CTAS:
+        if not len(self.ctas) == self.size <= MAX_SIMULATED_CTAS:
             return SimulationObstacle.CLUSTER
         if not any(actor.events for actor in self.thread_classes):
             return None
-        if not all(cta.is_complete for cta in self._ctas):
+        if not all(cta.is_complete for cta in self.ctas):
             return SimulationObstacle.UNEXPLORED
         if len(self.thread_classes) > MAX_THREAD_CLASSES * self.size:
             return SimulationObstacle.CLASSES
@@ -198,14 +198,14 @@ class SyncSimulation:
     @cached_property
     def fault(self) -> PhaseFault | None:
         """The single fault of a parity, mbarrier, arrival or count that explains failed schedules, or None."""
-        groups = [cta.groups for cta in self._ctas]
+        groups = [cta.groups for cta in self.ctas]
         return PhaseFaultLocalizer(self.thread_classes, groups, self.schedules).find()
 
     @property
     def _priority_classes(self) -> list[int]:
         """The actors that are given priority, one schedule each."""
         found: dict[int, None] = {}
-        for cta in self._ctas:
+        for cta in self.ctas:
             if cta.scenario.rank < MAX_ANALYZED_CTAS:
                 own = [n for n, actor in enumerate(self.thread_classes) if actor.rank == cta.scenario.rank]
                 found.update(dict.fromkeys(self._equivalent_classes[n] for n in own[:MAX_SCHEDULES]))

@@ -267,6 +267,13 @@ class SymbolicValueTable:
     def __init__(self) -> None:
         self._known: dict[Hashable, SymbolicValue] = {}
         self._keys: list[Hashable] = []
+        self._given_count = 0
+
+    def copy(self) -> SymbolicValueTable:
+        """Returns a table for another exploration, in which the same unknowns have the same terms."""
+        other = SymbolicValueTable()
+        other._known, other._keys, other._given_count = dict(self._known), list(self._keys), len(self._keys)
+        return other
 
     def intern(self, key: Hashable, *, pointer: bool = False) -> SymbolicValue:
         """Returns the term of a key, created on first use."""
@@ -278,6 +285,11 @@ class SymbolicValueTable:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    @property
+    def created_count(self) -> int:
+        """The number of unknowns that were created for this exploration."""
+        return len(self._keys) - self._given_count
 
     def key_of(self, term: SymbolicValue) -> Hashable:
         """Returns the origin of an unknown, independent of its offset."""
