@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit import lint
-from ptxkit.analysis.context import races
+from ptxkit.analysis.context import race_accesses, races
 from tests.rules.support import Case
 
 RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
@@ -64,7 +64,7 @@ def test_the_intervals_between_barriers_are_examined_one_by_one_where_accesses_a
     last: str, codes: list[str], groups: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(races, "MAX_ACCESS_INSTANCES", 1000)
-    monkeypatch.setattr(races, "MAX_GROUP_ACCESSES", groups)
+    monkeypatch.setattr(race_accesses, "MAX_GROUP_ACCESSES", groups)
     verdict = lint(rounds_of(last))
     assert [item.code for item in verdict.diagnostics] == codes
     assert verdict.undecided == ()

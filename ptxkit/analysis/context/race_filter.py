@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import gcd
 from typing import TypeAlias
 
@@ -71,6 +72,60 @@ class AccessFootprint:
 ForeignRead: TypeAlias = tuple[AccessFootprint, list[tuple[int, int]]]
 #: Accesses, each with its threads that share bytes with another thread; `_MULTIPLE` for all threads of the group.
 SharingAccesses: TypeAlias = Sequence[tuple[AccessFootprint, Collection[int]]]
+
+
+class AccessInterval:
+    """The writes and the reads of one interval between barriers, with what does not depend on the order of threads.
+
+    owners: the threads of the writes that were examined, by unit.
+    """
+
+    def __init__(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> None:
+        self.writes, self.reads = writes, reads
+        self.owners: dict[AccessFootprint, Mapping[int, set[int]]] = {}
+
+    @cached_property
+    def unit(self) -> int:
+        """The largest unit, in bytes, such that all accesses consist of whole units."""
+        return gcd(*(n for each in (*self.writes, *self.reads) for part in each.parts for n in (part.size, *part.lows)))
+
+    @cached_property
+    def suspects(self) -> list[AccessFootprint]:
+        """The reads of bytes that another thread writes."""
+        writers = _writer_by_unit(self.writes, self.unit, _threads_of)
+        return [read for read in self.reads if any(_foreign_units(writers, read, self.unit, _threads_of))]
+
+    @cached_property
+    def reads_of_other_warps(self) -> list[ForeignRead]:
+        """The reads of bytes that another warp or group writes, with these bytes."""
+        warps = _writer_by_unit(self.writes, self.unit, _warps_of)
+        found = ((read, list(_foreign_units(warps, read, self.unit, _warps_of))) for read in self.suspects)
+        return [(read, places) for read, places in found if places]
+
+    @cached_property
+    def sharing(self) -> tuple[SharingAccesses, SharingAccesses]:
+        """The writes and the reads of bytes that one thread writes and another one reads."""
+        unit = self.unit
+        owners = _writer_by_unit(self.writes, unit, _threads_of)
+        shared = [(read, list(_foreign_units(owners, read, unit, _threads_of))) for read in self.suspects]
+        readers = [(read, {tid for _, tid in places}) for read, places in shared if places]
+        writers: dict[AccessFootprint, set[int]] = defaultdict(set)
+        places = {place for _, places in shared for place, _ in places}
+        for found in _writers_by_unit(self.writes, places, unit).values():
+            for write, tid in found:
+                writers[write].add(tid)
+        return list(writers.items()), readers
+
+
+def divide_into_intervals(
+    groups: Sequence[GroupTrace], writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]
+) -> list[AccessInterval]:
+    """Returns the accesses of some groups of each interval that has both writes and reads."""
+    if not writes or not reads:
+        return []
+    stretches = BarrierIntervals(groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
+    near, own = _group_by_interval(stretches, reads), _group_by_interval(stretches, writes)
+    return [AccessInterval(written, near[number]) for number, written in own.items() if near[number]]
 
 
 def compute_footprints(
@@ -169,61 +224,31 @@ class RaceFilter:
 
     def __init__(
         self,
-        groups: Sequence[GroupTrace],
         path_of: Callable[[int], WarpPath],
         meetings: Callable[[GroupTrace], ConvergencePoints],
         are_ordered: Callable[[AccessFootprint, WarpPath, AccessFootprint, WarpPath], bool],
     ) -> None:
-        self._groups = groups
         self._path_of = path_of
         self._convergence_points = meetings
         self._are_ordered = are_ordered
         self._remaining_checks = MAX_EXACT_CHECKS
 
-    def find_unproven(
-        self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]
-    ) -> Iterator[tuple[Sequence[AccessFootprint], Sequence[AccessFootprint]]]:
-        """Yields the writes and the reads of each interval in which a write may race with a read of the same bytes."""
-        if not writes or not reads:
-            return
-        stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
-        near = _group_by_interval(stretches, reads)
-        for number, own in _group_by_interval(stretches, writes).items():
-            if not self._is_interval_race_free(own, near[number]):
-                yield own, near[number]
+    def find_unproven(self, intervals: Iterable[AccessInterval]) -> Iterator[AccessInterval]:
+        """Yields the intervals in which a write may race with a read of the same bytes."""
+        return (each for each in intervals if not self._is_free_of_races(each))
 
-    def _is_interval_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
-        if not reads:
-            return True
-        unit = _common_unit((*writes, *reads))
-        writers = _writer_by_unit(writes, unit, _threads_of)
-        suspects = [read for read in reads if any(_foreign_units(writers, read, unit, _threads_of))]
-        owners: dict[AccessFootprint, Mapping[int, set[int]]] = {}
+    def _is_free_of_races(self, interval: AccessInterval) -> bool:
         if not all(
-            self._lanes_may_be_ordered(write, read, unit, owners)
-            for read in suspects
-            for write in writes
+            self._lanes_may_be_ordered(write, read, interval)
+            for read in interval.suspects
+            for write in interval.writes
             if write.low < read.high and read.low < write.high
         ):
             return False
-        if not suspects:
-            return True
-        warps = _writer_by_unit(writes, unit, _warps_of)
-        found = [(read, list(_foreign_units(warps, read, unit, _warps_of))) for read in suspects]
-        strange = [(read, places) for read, places in found if places]
-        return not strange or self._paths_may_be_ordered(writes, strange, unit)
+        return not interval.suspects or self._paths_may_be_ordered(interval)
 
-    def _lanes_may_be_ordered(
-        self,
-        write: AccessFootprint,
-        read: AccessFootprint,
-        unit: int,
-        owners: dict[AccessFootprint, Mapping[int, set[int]]],
-    ) -> bool:
-        """Returns whether something between two accesses may order the lanes of a warp, where lanes share bytes.
-
-        owners: the threads of the examined writes by unit; that of the write is added.
-        """
+    def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, interval: AccessInterval) -> bool:
+        """Returns whether something between two accesses may order the lanes of a warp, where lanes share bytes."""
         group = write.group
         if group is not read.group:
             return True
@@ -232,17 +257,16 @@ class RaceFilter:
         if is_complete and self._convergence_points(group).may_order_between(first.end_position, last.position):
             return True
         self._remaining_checks -= 1
+        owners = interval.owners
         if write not in owners:
-            owners[write] = _threads_by_unit(write, unit)
-        return self._remaining_checks > 0 and not _lanes_share(owners[write], read, unit)
+            owners[write] = _threads_by_unit(write, interval.unit)
+        return self._remaining_checks > 0 and not _lanes_share(owners[write], read, interval.unit)
 
-    def _paths_may_be_ordered(self, writes: Sequence[AccessFootprint], reads: Sequence[ForeignRead], unit: int) -> bool:
-        """Returns whether the paths of accesses that share bytes may be ordered.
-
-        Lanes of one path are examined separately. reads: the reads of bytes that another warp or group may write, with
-        these bytes.
-        """
-        writers = _writers_by_unit(writes, {place for _, places in reads for place, _ in places}, unit)
+    def _paths_may_be_ordered(self, interval: AccessInterval) -> bool:
+        """Returns whether the paths of accesses that share bytes may be ordered. Lanes of one path are left out."""
+        reads = interval.reads_of_other_warps
+        shared = {place for _, places in reads for place, _ in places}
+        writers = _writers_by_unit(interval.writes, shared, interval.unit)
         writing_paths: dict[int, tuple[tuple[AccessFootprint, WarpPath], ...]] = {
             place: tuple((write, path) for write, tid in found for path in self._paths_of(write, tid))
             for place, found in writers.items()
@@ -262,21 +286,6 @@ class RaceFilter:
 
     def _paths_of(self, access: AccessFootprint, thread: int) -> Iterable[WarpPath]:
         return {self._path_of(tid) for tid in access.group.tids} if thread == _MULTIPLE else (self._path_of(thread),)
-
-
-def find_sharing(
-    writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]
-) -> tuple[SharingAccesses, SharingAccesses]:
-    """Returns the writes and the reads of bytes that one thread writes and another one reads."""
-    unit = _common_unit((*writes, *reads))
-    owners = _writer_by_unit(writes, unit, _threads_of)
-    shared = [(read, list(_foreign_units(owners, read, unit, _threads_of))) for read in reads]
-    readers = [(read, {tid for _, tid in places}) for read, places in shared if places]
-    writers: dict[AccessFootprint, set[int]] = defaultdict(set)
-    for found in _writers_by_unit(writes, {place for _, places in shared for place, _ in places}, unit).values():
-        for write, tid in found:
-            writers[write].add(tid)
-    return list(writers.items()), readers
 
 
 def _group_by_interval(
@@ -349,11 +358,6 @@ def _writers_by_unit(
                     if place in places:
                         found[place].append((write, tid))
     return found
-
-
-def _common_unit(accesses: Iterable[AccessFootprint]) -> int:
-    """Returns the largest unit, in bytes, such that all accesses consist of whole units."""
-    return gcd(*(number for each in accesses for part in each.parts for number in (part.size, *part.lows)))
 
 
 def _threads_by_unit(access: AccessFootprint, unit: int) -> Mapping[int, set[int]]:

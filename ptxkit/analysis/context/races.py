@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,31 +23,27 @@ from ptxkit.analysis.context.access_sampling import (
     first_lanes_of_warps,
     is_mbarrier_copy,
     is_one_store,
-    sample_accesses,
     warp_edge_lanes,
 )
-from ptxkit.analysis.context.group_completion import find_completion_points
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, SharingAccesses, compute_footprints
+from ptxkit.analysis.context.race_accesses import FEWER_EXECUTIONS, RaceAccesses
+from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, SharingAccesses
 from ptxkit.analysis.context.unproven_accesses import UnprovenAccesses
 from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_operand_read
-from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.symexec.trace import GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
 from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass, field, replace
-from ptxkit.isa.effects import Access
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: The numbers of first executions that are examined where there are too many accesses; the largest that fits is used.
-FEWER_EXECUTIONS = (3, 1)
 #: The kinds of accesses that conflict with each other, as `is_access_of_kind` defines them.
 _CONFLICTING_KINDS = (("write", "read"), ("copy", "store"), ("store", "update"))
 #: Two stores conflict only if their values differ: those at unknown addresses, and by one instruction, are left out.
@@ -121,7 +117,7 @@ class RaceAnalysis:
         within_warps: whether only lanes of one warp are compared.
         """
         self._within_warps = within_warps
-        self._facts = facts
+        self._facts, self._accesses = facts, facts.analysis(_accesses_of)
         self._release_orders = release_orders
         self._warps = warps
         self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
@@ -129,9 +125,7 @@ class RaceAnalysis:
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
         self.first_dropped: Step | None = None
         """The first access that was not compared with all others because there are too many."""
-        self._completion_points: dict[int, Mapping[int, int]] = {}
         self._paths_cache: dict[int, list[WarpPath]] = {}
-        self._sampled_accesses_cache: dict[tuple[int, str, int], list[tuple[int, TraceEvent | GroupEvent]]] = {}
 
     @cached_property
     def _happens_before(self) -> HappensBefore:
@@ -155,13 +149,13 @@ class RaceAnalysis:
         found: list[LocatedInstance] = []
         for group in self._facts.groups:
             paths = self._paths_of(group)
-            for position, event in self._sampled_accesses(group, kind, FIRST_EXECUTIONS):
+            for position, event in self._accesses.sample(group, kind, FIRST_EXECUTIONS):
                 if not has_unknown_lane(event, len(group.tids)):
                     continue
                 lanes = warp_edge_lanes(group.tids)[
                     ::-1
                 ]  # of equal ranges, the last lane writes and the first one reads
-                over = self._completion_wait_of(group, position, event)
+                over = self._accesses.completion_wait_of(group, position, event)
                 found.extend(
                     (touched, AccessInstance(paths[index], group.tids[index], position, event, index, over))
                     for index in lanes
@@ -176,23 +170,13 @@ class RaceAnalysis:
         The comparison covers at least the executions that `_access_instances` yields, or as many as can be compared.
         The result is None where even few are too many.
         """
-        groups = self._facts.groups
-        for rounds in (FIRST_EXECUTIONS, *FEWER_EXECUTIONS):
-            writes = [(group, self._sampled_accesses(group, writing, rounds)) for group in groups]
-            fills = {event.step for _, seen in writes for _, event in seen if is_mbarrier_copy(event)}
-            wanted = execution_count_for(len(fills)) if rounds == FIRST_EXECUTIONS else rounds
-            reads = [(group, self._sampled_accesses(group, reading, wanted)) for group in groups]
-            if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
-                return UnprovenAccesses(iter(()), self._budget)
-            if sum(len(seen) for _, seen in (*writes, *reads)) <= MAX_GROUP_ACCESSES:
-                found = self._race_filter.find_unproven(self._footprints(writes), self._footprints(reads))
-                return UnprovenAccesses(found, self._budget)
-        return None
+        found = self._accesses.intervals_of(writing, reading)
+        return None if found is None else UnprovenAccesses(self._race_filter.find_unproven(found), self._budget)
 
     @cached_property
     def _race_filter(self) -> RaceFilter:
         causality = self._happens_before
-        return RaceFilter(self._facts.groups, causality.path_of, self._convergence_of_all, self._need_no_order)
+        return RaceFilter(causality.path_of, self._convergence_of_all, self._need_no_order)
 
     def _convergence_of_all(self, group: GroupTrace) -> ConvergencePoints:
         return self._happens_before.convergence_points_of(group, group.tids)
@@ -213,17 +197,6 @@ class RaceAnalysis:
         return ordered_until <= read.position or self._happens_before.may_precede(
             reader, read.end_position, writer, write.position
         )
-
-    def _footprints(
-        self, seen: Sequence[tuple[GroupTrace, Sequence[tuple[int, TraceEvent | GroupEvent]]]]
-    ) -> list[AccessFootprint]:
-        return [
-            touching
-            for group, accesses in seen
-            for touching in compute_footprints(
-                group, ((at, e, self._completion_wait_of(group, at, e)) for at, e in accesses)
-            )
-        ]
 
     def _find_races(self, writing: str, reading: str) -> Iterator[Race]:
         """Yields the races of accesses of one kind with those of another."""
@@ -273,7 +246,7 @@ class RaceAnalysis:
             for index in lanes:
                 touched = access_range_of_lane(each.event, index)
                 if touched is not None:
-                    over = self._completion_wait_of(group, each.position, each.event)
+                    over = self._accesses.completion_wait_of(group, each.position, each.event)
                     tid = group.tids[index]
                     yield touched, AccessInstance(paths[index], tid, each.position, each.event, index, over)
                     left -= 1
@@ -290,11 +263,11 @@ class RaceAnalysis:
         left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, execution_count_for(fills))
         for group in self._facts.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._sampled_lanes(group, kind)
-            for position, event in self._sampled_accesses(group, kind, rounds or FEWER_EXECUTIONS[-1]):
+            for position, event in self._accesses.sample(group, kind, rounds or FEWER_EXECUTIONS[-1]):
                 for index in chosen[isinstance(event, TraceEvent)]:
                     touched = access_range_of_lane(event, index)
                     if touched is not None:
-                        over = self._completion_wait_of(group, position, event)
+                        over = self._accesses.completion_wait_of(group, position, event)
                         yield touched, AccessInstance(paths[index], tids[index], position, event, index, over)
                         left -= 1
                 if left <= 0:
@@ -308,13 +281,6 @@ class RaceAnalysis:
         found = self._paths_cache.get(id(group))
         if found is None:
             found = self._paths_cache[id(group)] = [self._happens_before.path_of(tid) for tid in group.tids]
-        return found
-
-    def _sampled_accesses(self, group: GroupTrace, kind: str, rounds: int) -> list[tuple[int, TraceEvent | GroupEvent]]:
-        key = id(group), kind, rounds
-        found = self._sampled_accesses_cache.get(key)
-        if found is None:
-            found = self._sampled_accesses_cache[key] = list(sample_accesses(group, kind, rounds))
         return found
 
     def _sampled_lanes(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
@@ -333,20 +299,11 @@ class RaceAnalysis:
             touches = sum(
                 threads[isinstance(event, TraceEvent)]
                 for group, threads in chosen
-                for _, event in self._sampled_accesses(group, kind, rounds)
+                for _, event in self._accesses.sample(group, kind, rounds)
             )
             if touches <= MAX_ACCESS_INSTANCES:
                 return rounds
         return None
-
-    def _completion_wait_of(self, group: GroupTrace, position: int, event: TraceEvent | GroupEvent) -> int | None:
-        """Returns the position of the wait that completes the operation that a group starts at a position."""
-        if not isinstance(event.effect, Access) or event.effect.completion is None:
-            return None
-        endings = self._completion_points.get(group.tids[0])
-        if endings is None:
-            endings = self._completion_points[group.tids[0]] = find_completion_points(group)
-        return endings.get(position)
 
     def _races_between_ranges(self, written: _RangeAccesses, read: _RangeAccesses) -> Iterator[Race]:
         """Yields the races between the writes of one range and the reads of a range that overlaps it."""
@@ -472,7 +429,7 @@ class RaceAnalysis:
         event = path.group.events[at] if at < len(path.group.events) else None
         if event is None or isinstance(event, UnknownCall) or event.effect is not read.group_event.effect:
             return first
-        over = self._completion_wait_of(path.group, at, event)
+        over = self._accesses.completion_wait_of(path.group, at, event)
         return first if over is None else over
 
     def _is_write_after_read(self, write: AccessInstance, read: AccessInstance, refills: bool) -> bool:
@@ -497,3 +454,7 @@ def find_races(facts: ScenarioFacts) -> tuple[list[Race], Step | None]:
     """Returns the races of an execution, and the first access that was not compared with all others."""
     analysis = RaceAnalysis(facts)
     return list(analysis), analysis.first_dropped
+
+
+def _accesses_of(facts: ScenarioFacts) -> RaceAccesses:
+    return RaceAccesses(facts.groups)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeAlias
 
-from ptxkit.analysis.context.race_filter import AccessFootprint, SharingAccesses, find_sharing
+from ptxkit.analysis.context.race_filter import AccessInterval, SharingAccesses
 from ptxkit.analysis.ir.budget import AnalysisBudget
-
-#: The writes and the reads of an interval between barriers.
-_Interval: TypeAlias = tuple[Sequence[AccessFootprint], Sequence[AccessFootprint]]
 
 
 class UnprovenAccesses:
@@ -19,7 +15,7 @@ class UnprovenAccesses:
     What the filter looks up does not count in the budget of the search for races.
     """
 
-    def __init__(self, intervals: Iterator[_Interval], budget: AnalysisBudget) -> None:
+    def __init__(self, intervals: Iterator[AccessInterval], budget: AnalysisBudget) -> None:
         self._intervals, self._budget = intervals, budget
 
     @cached_property
@@ -31,14 +27,14 @@ class UnprovenAccesses:
         """Yields the writes and the reads of each interval that share bytes with other threads; can be read once."""
         found = self._first
         while found is not None:
-            yield find_sharing(*found)
+            yield found.sharing
             found = self._next_interval()
 
     @cached_property
-    def _first(self) -> _Interval | None:
+    def _first(self) -> AccessInterval | None:
         return self._next_interval()
 
-    def _next_interval(self) -> _Interval | None:
+    def _next_interval(self) -> AccessInterval | None:
         """Returns the accesses of the next interval; None after the last one."""
         left = self._budget.pair_checks
         found = next(self._intervals, None)
