@@ -8,7 +8,7 @@ Source: PTX ISA, "Shared State Space", "Generic Addressing".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
@@ -131,7 +131,7 @@ def is_unlocated(event: TraceEvent) -> bool:
     return not isinstance(event.address, int) and _may_be_shared(event)
 
 
-def sample_unlocated(accesses: list[tuple[int, TraceEvent]]) -> list[tuple[int, TraceEvent]]:
+def sample_unlocated(accesses: Sequence[tuple[int, TraceEvent]]) -> list[tuple[int, TraceEvent]]:
     """Returns the first and the last executions of each access at an unknown address, with their positions."""
     unlocated = [(at, event) for at, event in accesses if is_unlocated(event)]
     last = {event.step: event.visit for _, event in unlocated}

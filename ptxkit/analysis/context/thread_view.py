@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy as copying
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -28,7 +28,7 @@ from ptxkit.analysis.sync.async_groups import AsyncCopy, async_copies_of
 from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, release_acquire_points
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.fast_dataclasses import replace
-from ptxkit.isa.effects import Access, ProxyFence
+from ptxkit.isa.effects import Access, MbarrierWait, ProxyFence
 
 #: The one-way fences between proxies: a release orders nothing without the acquire.
 _ONE_WAY_DIRECTIONS = ("release", "acquire")
@@ -58,6 +58,7 @@ class ThreadView:
         self.trace = trace
         self.tid = trace.tid
         self._phases_of = phases_of
+        self._waits_cache: dict[int, Sequence[tuple[int, TraceEvent]]] = {}
         self._reads_by_issuer: dict[int, list[tuple[int, TraceEvent, CopiesByStep]]] = {}
 
     def with_violations(self, found: dict[tuple[Step, str], OperandViolation]) -> ThreadView:
@@ -223,9 +224,20 @@ class ThreadView:
                 found[type(event.effect)].append((position, event))
         return found
 
-    def positions(self, *kinds: type) -> list[tuple[int, TraceEvent]]:
+    def positions(self, *kinds: type) -> Sequence[tuple[int, TraceEvent]]:
         """Returns the events whose effect is of one of these classes, with positions, class by class."""
+        if len(kinds) == 1:
+            return self._by_effect.get(kinds[0], ())
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
+
+    def waits_for(self, barrier: int) -> Sequence[tuple[int, TraceEvent]]:
+        """Returns the waits for an mbarrier, or for an unknown one, with positions."""
+        found = self._waits_cache.get(barrier)
+        if found is None:
+            waits = self.positions(MbarrierWait)
+            found = [each for each in waits if each[1].address == barrier or not isinstance(each[1].address, int)]
+            self._waits_cache[barrier] = found
+        return found
 
     @cached_property
     def first_waits(self) -> dict[int | None, int]:

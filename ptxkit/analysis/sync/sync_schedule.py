@@ -34,6 +34,9 @@ from ptxkit.isa.effects import (
     MbarrierWait,
 )
 
+#: The number of an event after all others.
+_NEVER = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
 class BlockedThread:
@@ -122,6 +125,7 @@ class _ScheduleSimulator:
         self.mbarriers = MbarrierModel(actors)
         self.barriers = BarrierModel(actors, self._has_exited)
         self.positions = [0] * len(actors)
+        self._first_guesses = [_NEVER if each.first_guess is None else each.first_guess for each in actors]
         self.awaited_barriers: list[tuple[SimulatedBarrier, int] | None] = [None] * len(actors)
         #: By actor: the mbarrier of its last unsuccessful wait, and the number of phases that were complete then.
         self.failed_waits: list[tuple[MbarrierLocation, SimulatedMbarrier, int] | None] = [None] * len(actors)
@@ -136,11 +140,14 @@ class _ScheduleSimulator:
         waiting, held = self.awaited_barriers[actor], self.failed_waits[actor]
         return waiting[0] if waiting is not None else held[1] if held is not None else None
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether `take_changes` returns some object."""
+        return bool(self.mbarriers.changed_mbarriers or self.barriers.released_barriers)
+
     def take_changes(self) -> Sequence[SimulatedBarrier | SimulatedMbarrier]:
         """Returns the objects that changed since the last call and may therefore unblock an actor."""
         changed, opened = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
-        if not changed and not opened:
-            return ()
         found: tuple[SimulatedBarrier | SimulatedMbarrier, ...] = (*changed, *opened)
         for known in changed:
             phases = known.earlier_phases + known.state.completed_phases
@@ -169,18 +176,18 @@ class _ScheduleSimulator:
         if not self._execute(actor, number, event):
             return False
         self.positions[actor] = number + 1
-        if self._is_guessed(actor, number):
+        if number >= self._first_guesses[actor]:
             self._note_guess()
         self.executed_events += 1
-        self._note_possible_exit(actor)
-        # After the end of a truncated exploration, further arrivals and waits are unknown.
-        self.mbarriers.is_truncated |= number + 1 == len(events) and self.thread_classes[actor].end_reason != "exit"
+        if number + 1 == len(events):
+            self._note_possible_exit(actor)
+            # After the end of a truncated exploration, further arrivals and waits are unknown.
+            self.mbarriers.is_truncated |= self.thread_classes[actor].end_reason != "exit"
         return True
 
     def _is_guessed(self, actor: int, number: int) -> bool:
         """Returns whether an event of an actor, or its end, follows a guess."""
-        guess = self.thread_classes[actor].first_guess
-        return guess is not None and number >= guess
+        return number >= self._first_guesses[actor]
 
     def _note_guess(self) -> None:
         if self.result.certain_events is None:
@@ -378,7 +385,7 @@ def simulate_schedule(
             not stage.barriers.release_all() and not stage.complete_oldest() and not stage.barriers.count_partial_warp()
         ):
             break
-        for thing in stage.take_changes():
+        for thing in stage.take_changes() if stage.has_changes else ():
             for place in waiting.pop(id(thing), ()):
                 heappush(ready, place)
     return stage.finish()

@@ -9,9 +9,11 @@ Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore oper
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from ptxkit.analysis.cluster.cluster_facts import is_alone_in_cluster
 from ptxkit.analysis.context.happens_before import key_of_mbarrier
@@ -187,9 +189,12 @@ def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int, p
     phase: the phase that the wait must not precede: one that passes at once, or for an earlier phase, does not count. A
     relaxed wait takes effect at the next fence; a fence of Tensor Memory orders what the wait observes.
     """
-    for position, event in thread.positions(MbarrierWait):
-        is_late = thread.phases.get(position, phase) >= phase
-        if since < position < until and is_late and (event.address == barrier or not isinstance(event.address, int)):
+    waits = thread.waits_for(barrier)
+    for number in range(bisect_right(waits, since, key=itemgetter(0)), len(waits)):
+        position, event = waits[number]
+        if position >= until:
+            return None
+        if thread.phases.get(position, phase) >= phase:
             if not is_relaxed_sync(event.effect):
                 return position
             if has_fence_between(thread, position, until):
