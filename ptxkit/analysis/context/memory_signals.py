@@ -41,6 +41,7 @@ class MemorySignals:
         self._program = program
         self._paths = paths
         self._end_of_known_rounds = end_of_known_rounds
+        self._reads_after_cache: dict[int, Sequence[tuple[WarpPath, int]]] = {}
         self._reach_cache: dict[tuple[frozenset[Step], bool], StepSet] = {}
         steps = {step for path in paths for step in path.group.covered_steps}
         writes, reads = (
@@ -74,8 +75,14 @@ class MemorySignals:
         """Returns whether a path has a strong write, so that each of its positions may decide `round_of_next_write`."""
         return path in self._last_write
 
-    def reads_after(self, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
-        """Yields each path that may read what is written after a round, and its first position after such a read."""
+    def reads_after(self, ordinal: int) -> Sequence[tuple[WarpPath, int]]:
+        """Returns each path that may read what is written after a round, and its first position after such a read."""
+        found = self._reads_after_cache.get(ordinal)
+        if found is None:
+            found = self._reads_after_cache[ordinal] = list(self._find_reads_after(ordinal))
+        return found
+
+    def _find_reads_after(self, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
         for path, strong in self._reads.items():
             events, arrivals = path.group.events, path.release_acquire_points.releases
             rounds = self._rounds_with(path, strong, 0, arrivals)

@@ -285,9 +285,14 @@ class _ScenarioAccesses:
         by_identity: dict[int, list[PointerAccess]] = {}
         for read in self._reads:
             by_identity.setdefault(read.identity, []).append(read)
+        checked: set[tuple[_Place, _Place]] = set()  # threads that take one path do not differ
         for store in self._stores:
             for read in by_identity.get(store.identity, ()):
+                places = (store.path, store.position), (read.path, read.position)
+                if places in checked:
+                    continue
                 if store.low < max(read.high, read.low + 1) and read.low < max(store.high, store.low + 1):
+                    checked.add(places)
                     for path, at in self._atomics:
                         yield from self._check_pair(store, path, at, read)
                     yield from self._check_store(store, read)
