@@ -180,8 +180,50 @@ SELECTED = (
     _case("an argument selects the words, with two barriers", read=f"{_REVERSED} {_SELECTED_READ}"),
 )
 
+#: The number of the thread in a block of any shape.
+_NUMBER = """mov.u32 %r23, %tid.y; mov.u32 %r24, %tid.z; mov.u32 %r25, %ntid.y; mad.lo.u32 %r26, %r25, %r24, %r23;
+mad.lo.u32 %r27, %r26, %r16, %r1;"""
+_BY_WARP_AND_LANE = "and.b32 %r28, %r27, 31; and.b32 %r29, %r27, 2097120;"
+_OF_FIRST_LANE = "setp.ne.u32 %p5, %r28, 0; setp.ne.u32 %p6, %r29, 0; @%p6 bra done; @%p5 bra done;"
+#: The first thread by the sum of its positions.
+_OF_SUM = "add.s32 %r30, %r1, %r23; neg.s32 %r31, %r24; setp.ne.s32 %p7, %r30, %r31; @%p7 bra met;"
+
+
+def _first(name: str, *undecided: str, store: str, arrive: str) -> Case:
+    """One thread stores, and one arrives and polls, without a barrier in between."""
+    case = _case(name, before="", store=f"{_NUMBER} {store}\n{_STORE}\ndone:", arrive=f"{arrive} {_ARRIVE}", read="")
+    body = case.body.replace("@!%p1 bra met;", "").replace("met: bar.sync 0;", "met: bar.sync 0; @!%p1 bra end;")
+    return replace(case, body=f"{body} {_READ} end: nanosleep.u32 0;", undecided=undecided, bounds="")
+
+
+FIRST_THREADS = (
+    _first(
+        "the first lane of the first warp stores, and the thread at the origin arrives",
+        store=f"{_BY_WARP_AND_LANE} {_OF_FIRST_LANE}",
+        arrive=_OF_SUM,
+    ),
+    _first(
+        "the first thread stores, and the thread at the origin arrives",
+        store="setp.ne.u32 %p5, %r27, 0; @%p5 bra done;",
+        arrive=_OF_SUM,
+    ),
+    _first(
+        "the first lane of each warp stores, and the thread at the origin arrives",
+        "PTX624",
+        store=f"{_BY_WARP_AND_LANE} setp.ne.u32 %p5, %r28, 0; @%p5 bra done;",
+        arrive=_OF_SUM,
+    ),
+    _first(
+        "the first thread along x stores, and the thread at the origin arrives",
+        "PTX624",
+        store="setp.ne.u32 %p5, %r1, 0; @%p5 bra done;",
+        arrive=_OF_SUM,
+    ),
+)
+
 CASES = (
     *SELECTED,
+    *FIRST_THREADS,
     _rounds("in each round, the CTAs synchronize before the reads and before the stores"),
     _rounds(
         "in each round, the CTAs arrive before threads have stored",

@@ -239,8 +239,7 @@ class _FlagSynchronization:
         if not self._acquires(poll, level):
             reached = self._unordered_after(poll, lambda step: _orders(step, ACQUIRE_ORDERS, level)) if outside else ()
             yield from (FlagFault("no-acquire", read, poll, _SCOPES[level]) for read in reached if read in outside)
-        pollers = self._guards.of_thread(poll)
-        others = {read for read in outside if not pollers <= self._guards.of_thread(read)} if pollers else set()
+        others = {read for read in outside if not self._guards.runs_in_threads_of(read, poll)}
         for read in self._find_reachable([poll], others, _orders_threads):
             yield FlagFault("no-barrier-after-poll", read, poll)
 
@@ -250,8 +249,7 @@ class _FlagSynchronization:
             unordered = self._unordered_before(signal, lambda step: _orders(step, RELEASE_ORDERS, level))
             stores = (step for step in sent if any(after in unordered for after in self._following(step)))
             yield from (FlagFault("no-release", signal, store, _SCOPES[level]) for store in stores)
-        signalers = self._guards.of_thread(signal)
-        others = [each for each in sent if not signalers <= self._guards.of_thread(each)] if signalers else []
+        others = [each for each in sent if not self._guards.runs_in_threads_of(each, signal)]
         before = self._find_before(others, [signal], _orders_threads)
         yield from (FlagFault("no-barrier-before-signal", signal, store) for store in before)
 

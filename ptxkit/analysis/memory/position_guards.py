@@ -10,6 +10,7 @@ from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers
 from ptxkit.analysis.ir.worklist import Worklist
+from ptxkit.analysis.memory.first_threads import first_axes, is_implied
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr
 
@@ -25,10 +26,15 @@ class PositionGuards:
         self._flow, self._dependence = program.analysis(ControlFlowGraph), program.analysis(Dependence)
         self._values = GuardValues(program, self._flow)
         self._distinguishing: dict[Step, bool] = {}
+        self._needed: dict[Step, list[tuple[GuardValue, Step]]] = {}
+        self._of_thread: dict[Step, frozenset[GuardValue]] = {}
 
-    def of_thread(self, step: Step) -> frozenset[Hashable]:
+    def of_thread(self, step: Step) -> frozenset[GuardValue]:
         """Returns the conditions that distinguish threads of one CTA."""
-        return frozenset(key for key, guard in self._conditions(step) if self._distinguishes_threads(guard))
+        if step not in self._of_thread:
+            found = (key for key, guard in self._conditions(step) if self._distinguishes_threads(guard))
+            self._of_thread[step] = frozenset(found)
+        return self._of_thread[step]
 
     def of_cta(self, step: Step) -> frozenset[Hashable]:
         """Returns the conditions that distinguish CTAs."""
@@ -40,14 +46,31 @@ class PositionGuards:
         of_cta: whether it is any thread of the CTA of such a thread. Only predicates count whose value never changes in
         a thread, and with whose opposite value it does not come to the step.
         """
-        known = [
-            (value, is_true)
-            for (value, is_true), guard in set(self._conditions(step))
-            if self._values.value_of_guard(guard) is not None and not (of_cta and self._distinguishes_threads(guard))
-        ]
-        opposite = [(value, not is_true) for value, is_true in known]
-        excluded = [each for each in opposite if not self._is_reached(step, each)]
+        known = (
+            each for each in self._needed_conditions(step) if not (of_cta and self._distinguishes_threads(each[1]))
+        )
+        excluded = [(value, not is_true) for (value, is_true), _ in known]
         return lambda branch, index: not excluded or self._value_at_edge(branch, index) not in excluded
+
+    def runs_in_threads_of(self, step: Step, other: Step) -> bool:
+        """Returns whether only threads that satisfy the conditions of another step execute a step."""
+        missing = self.of_thread(other) - self.of_thread(step)
+        if not missing:
+            return True
+        axes = first_axes(condition for condition, _ in self._needed_conditions(step))
+        return all(is_implied(each, axes) for each in missing)
+
+    def _needed_conditions(self, step: Step) -> list[tuple[GuardValue, Step]]:
+        """Returns the conditions of a step that a thread never changes, and without which it does not execute it."""
+        if step in self._needed:
+            return self._needed[step]
+        known = [each for each in set(self._conditions(step)) if self._values.value_of_guard(each[1]) is not None]
+        self._needed[step] = [
+            ((value, is_true), guard)
+            for (value, is_true), guard in known
+            if guard is step or not self._is_reached(step, (value, not is_true))
+        ]
+        return self._needed[step]
 
     def _is_reached(self, step: Step, condition: GuardValue) -> bool:
         """Returns whether a thread in which a predicate has a value may come to a step."""
