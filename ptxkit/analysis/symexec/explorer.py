@@ -51,7 +51,7 @@ from ptxkit.analysis.values.scenario import (
     launch_config_of,
 )
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
-from ptxkit.analysis.values.undefined_values import depends_on_division_by_zero
+from ptxkit.analysis.values.undefined_values import depend_on_division_by_zero
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, MbarrierInit
 
@@ -279,7 +279,7 @@ class Explorer:
         if largest.sample in self._cut_short:
             return
         conditions = (condition for each in self.explorations for condition in each.scenario.decisions)
-        if any(depends_on_division_by_zero(self.symbolic_values, each) for each in conditions):
+        if depend_on_division_by_zero(self.symbolic_values, conditions):
             self._explore(largest)
         elif missed and self._unreached_conditions.depends_on_sizes(missed):
             self._reaches_missed(largest)

@@ -8,6 +8,8 @@ Source: PTX ISA, "Integer Arithmetic Instructions: div", "rem", "State Spaces: R
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ptxkit.analysis.limits import MAX_INPUT_DEPTH
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.semantics.value_ops import INTEGER_OPERATIONS
@@ -17,12 +19,23 @@ UNWRITTEN = "undefined"
 _DIVISIONS = ("div", "rem")
 
 
-def depends_on_division_by_zero(terms: SymbolicValueTable, value: object, depth: int = 0) -> bool:
-    """Returns whether a term is computed from the quotient or the remainder of a division by zero."""
-    name, *operands = _operation_of(terms, value, depth)
-    if name in _DIVISIONS and operands[-1] == 0:
-        return True
-    return any(depends_on_division_by_zero(terms, each, depth + 1) for each in operands)
+def depend_on_division_by_zero(terms: SymbolicValueTable, values: Iterable[SymbolicValue]) -> bool:
+    """Returns whether a term is computed from the quotient or the remainder of a division by zero.
+
+    Terms share their operands, each of which is examined once.
+    """
+    waiting: list[object] = list(values)
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, SymbolicValue) or value.identity in seen:
+            continue
+        seen.add(value.identity)
+        name, *operands = _operation_of(terms, value, 0)
+        if name in _DIVISIONS and operands[-1] == 0:
+            return True
+        waiting.extend(operands)
+    return False
 
 
 def is_unwritten(terms: SymbolicValueTable, value: object, depth: int = 0) -> bool:
