@@ -54,6 +54,9 @@ next: mul.wide.u32 %rd3, %r15, 4; add.u64 %rd5, %rd1, %rd3; setp.eq.u32 %p5, %r1
 @%p5 {_STORE}
 add.u32 %r15, %r15, %r11; setp.lt.u32 %p6, %r15, 4096; @%p6 bra next;"""
 _NAMED_READ, _NAMED_POLL = f"{_READ} //= read", f"{_POLL} //= poll"
+#: The CTA arrives at another counter in the end, the last one of which resets both.
+_RESET = """bar.sync 0; @!%p1 bra end; add.u64 %rd8, %rd2, 4; atom.release.gpu.global.add.u32 %r19, [%rd8], 1;
+add.u32 %r19, %r19, 1; setp.ne.u32 %p4, %r19, %r11; @%p4 bra end; st.global.u32 [%rd2], 0; end:"""
 #: A read of weights, strong and of no other thread.
 _STREAM = "add.u64 %rd7, %rd2, %rd3; ld.relaxed.cta.global.b32 %r19, [%rd7+64]; add.u32 %r13, %r19, %r13;"
 #: The counter is in the workspace that the driver gives to a cooperative launch; another counter is in a buffer.
@@ -269,6 +272,16 @@ CASES = (
         before="",
         arrive=_expect(_ARRIVE, "store", "read"),
         read=_NAMED_READ,
+    ),
+    _case(
+        "all CTAs share a long loop, arrive early, and reset the counters in the end",
+        store=_SHARED_LOOP,
+        before="",
+        arrive=_expect(_ARRIVE, "store", "read"),
+        read=f"{_NAMED_READ}\n{_RESET}",
+    ),
+    _case(
+        "all CTAs share a long loop, and reset the counters in the end", store=_SHARED_LOOP, read=f"{_READ} {_RESET}"
     ),
     _case(
         "strong reads of weights order nothing, with barriers", read=f"{_STREAM}\n{_READ}", after=f"{_BAR} {_STREAM}"

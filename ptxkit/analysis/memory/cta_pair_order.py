@@ -95,6 +95,10 @@ class _Cta:
         writes = [each for each in self._flags if each.effect.kind != "read" and each.place in (word, None)]
         return bool(writes) and all(each.path is flag.path and each.position > flag.position for each in writes)
 
+    def places_of(self, step: Step) -> set[tuple[int, int] | None]:
+        """Returns the words that a strong access uses; None for an unknown one."""
+        return {each.place for each in self._flags if each.step is step}
+
     def rounds_at(self, word: tuple[int, int], polls: Collection[Step]) -> list[_FlagAccess]:
         """Returns the accesses of a word that one path of the CTA updates and then polls, each time; else none.
 
@@ -210,7 +214,13 @@ class GridCtaPair:
 
     def _may_relay(self, release: _FlagAccess) -> bool:
         """Returns whether a third CTA may acquire from a release, and release to the second CTA."""
-        return self._length > len(self._ctas) and self._barriers.may_be_acquired(release.step)
+        if self._length == len(self._ctas):
+            return False
+        for step, is_common in self._barriers.acquiring_steps.items():
+            places = {place for cta in self._ctas for place in cta.places_of(step)}
+            if not is_common or not places or release.place is None or not {None, release.place}.isdisjoint(places):
+                return True
+        return False
 
     def _is_avoidable(self, first: _Cta, release: _FlagAccess, second: _Cta, acquire: _FlagAccess) -> bool:
         """Returns whether the acquire need not observe the release, in executions where both positions are reached.

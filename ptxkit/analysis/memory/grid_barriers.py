@@ -10,6 +10,7 @@ Source: PTX ISA, "Causality Order", "Release and Acquire Patterns".
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
@@ -21,7 +22,6 @@ from ptxkit.analysis.ir.step_registers import guard_registers, is_result_used
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses
 from ptxkit.analysis.memory.flag_accesses import find_global_accesses, global_accesses
 from ptxkit.analysis.values.scenario import ParameterKey
-from ptxkit.isa.effects import Access
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, fence_level
 
 #: The special registers that distinguish the CTAs of a grid.
@@ -58,23 +58,17 @@ class GridBarriers:
         is_uniform = not any(name.startswith(_CTA_REGISTERS) for name in inputs.special_registers)
         return is_uniform and not inputs.is_data and inputs.atomics <= {*steps}
 
-    def may_be_acquired(self, release: Step) -> bool:
-        """Returns whether some CTA may acquire from the word of a release."""
-        (written, *_) = global_accesses(release, "write", "update")
-        return any(
-            not self._is_other_word((release, written), (step, read))
+    @cached_property
+    def acquiring_steps(self) -> dict[Step, bool]:
+        """The reads by which some CTA may acquire, and whether all CTAs read the same word."""
+        return {
+            step: self._words.is_same_word_for_all_ctas(step, read)
             for step in self._program.analysis(find_global_accesses)
             for read in global_accesses(step, "read", "update")
             if read.order != "weak"
             and is_result_used(self._program, step)
             and (self._has_fence or read.order in ACQUIRE_ORDERS)
-        )
-
-    def _is_other_word(self, release: tuple[Step, Access], acquire: tuple[Step, Access]) -> bool:
-        """Returns whether two accesses are of different words of one buffer, the same words in all CTAs."""
-        word, other = self._words.address_of(*release), self._words.address_of(*acquire)
-        is_fixed = all(self._words.is_same_word_for_all_ctas(*each) for each in (release, acquire))
-        return is_fixed and word is not None and other is not None and word[0] is other[0] and word[1] != other[1]
+        }
 
     def round_counts(self) -> frozenset[ParameterKey]:
         """Returns the integer arguments that decide how often a loop around one that polls is repeated."""
