@@ -18,20 +18,23 @@ from ptxkit.rules.verdict_builder import VerdictBuilder
 
 def try_input_data(judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
     """Turns questions about a kernel into errors where choices of its data prove the violation."""
-    asked = judge.unproven - judge.satisfied_in_some_scenario
-    asking = [rule for rule in rules if rule.code in {code for code, _ in asked} and not rule.on_request]
-    has_guess = any(group.first_guess is not None for facts in kernel.scenarios for group in facts.groups)
-    explorer = kernel.explorer.with_input_data() if asking and has_guess else None
-    if explorer is None:
+    if not any(group.first_guess is not None for facts in kernel.scenarios for group in facts.groups):
         return
-    given = KernelFacts(explorer, kernel.policy)
-    builder = VerdictBuilder(judge.source)
-    for rule in asking:
-        builder.add_observations(rule, _observe(rule, given), given.scenarios, explorer.budget)
-    proven = {place: item for place, item in builder.diagnostic_by_span.items() if place in asked}
-    judge.diagnostics.extend({id(item): item for item in proven.values()}.values())
-    judge.diagnostic_by_span.update(proven)
-    judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in proven]
+    explorers = kernel.explorer.with_input_data()
+    while asked := judge.unproven - judge.satisfied_in_some_scenario - judge.diagnostic_by_span.keys():
+        codes = {code for code, _ in asked}
+        asking = [rule for rule in rules if rule.code in codes and not rule.on_request]
+        explorer = next(explorers, None) if asking else None
+        if explorer is None:
+            return
+        given = KernelFacts(explorer, kernel.policy)
+        builder = VerdictBuilder(judge.source)
+        for rule in asking:
+            builder.add_observations(rule, _observe(rule, given), given.scenarios, explorer.budget)
+        proven = {place: item for place, item in builder.diagnostic_by_span.items() if place in asked}
+        judge.diagnostics.extend({id(item): item for item in proven.values()}.values())
+        judge.diagnostic_by_span.update(proven)
+        judge.undecided = [item for item in judge.undecided if (item.code, item.span) not in proven]
 
 
 def _observe(rule: Rule, given: KernelFacts) -> Iterator[Observation | OpenObligation]:

@@ -22,7 +22,26 @@ _FIRST_WORD, _SECOND_WORD = "ld.global.u32 %r20, [%rd1];", "ld.global.u32 %r20, 
 _UP_TO_ZERO = """{0} %r21, {1}; count: add.s32 %r21, %r21, 1; setp.ne.s32 %p4, %r21, 0; @%p4 bra count;"""
 _COUNTED = f"ld.global.u32 %r20, [%rd1]; {_UP_TO_ZERO.format('neg.s32', '%r20')}"
 
+#: A CTA that is not among the first two works if its position is below the length in memory.
+_ELSEWHERE = """mov.u32 %r20, %ctaid.x; setp.lt.u32 %p4, %r20, 2; @%p4 bra end;
+ld.global.u32 %r21, [%rd1]; shl.b32 %r22, %r20, 6; setp.ge.u32 %p5, %r22, %r21; @%p5 bra end;"""
+
 CASES = (
+    Case(
+        "a length decides whether another CTA reaches a copy without a commit",
+        f"""{_ELSEWHERE} cp.async.cg.shared.global [%r4], [%rd2], 16; //! PTX301 wait
+cp.async.wait_group 0; //= wait
+end:""",
+    ),
+    Case(
+        "a length decides whether another CTA reaches a copy with a commit",
+        f"{_ELSEWHERE} {_COPY} cp.async.commit_group; cp.async.wait_group 0;\nend:",
+    ),
+    Case(
+        "the kernel writes the length that decides whether another CTA reaches a copy",
+        f"{_ELSEWHERE} {_COPY} cp.async.wait_group 0;\nend: st.global.u32 [%rd1+4], %r6;",
+        undecided=("PTX301",),
+    ),
     Case(
         "a counter is increased up to zero before a copy without a commit",
         f"""{_COUNTED} cp.async.cg.shared.global [%r4], [%rd2], 16; //! PTX301 wait

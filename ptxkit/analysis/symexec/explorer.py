@@ -164,20 +164,24 @@ class Explorer:
             self._explore(turn)
         self._explore_other_orders()
 
-    def with_input_data(self) -> Explorer | None:
-        """Returns the executions of the kernel with some choices of the data that the host prepares.
+    def with_input_data(self) -> Iterator[Explorer]:
+        """Yields the executions of the kernel with some choices of the data that the host prepares.
 
-        The result is None where no such data decide a branch.
+        The first ones are of the first CTA. For another CTA, the data lead to the sides that were guessed for it.
+        Executions in which no such data decide a branch are left out.
         """
         loads = self.program.analysis(input_loads)
-        other = copy(self)
-        other.explorations = []
-        for scale in INPUT_SCALES if loads else ():
-            data = InputData(self.symbolic_values, loads, scale)
-            other._explore(Scenario(self.launch, SAMPLES[0], data=data))
-            if not data.has_decided:
-                return None
-        return other if loads else None
+        elsewhere = [each.scenario for each in self.explorations if each.scenario.is_elsewhere]
+        for given in (Scenario(self.launch, SAMPLES[0]), *elsewhere[:1]) if loads else ():
+            other = copy(self)
+            other.explorations = []
+            for scale in INPUT_SCALES:
+                data = InputData(self.symbolic_values, loads, scale, given.sides_of_branches)
+                other._explore(Scenario(given.launch, given.sample, overrides=given.overrides, data=data))
+                if not data.has_decided:
+                    break
+            else:
+                yield other
 
     def _explore_other_orders(self) -> None:
         """Executes scenarios that take other sides of guesses that decide an order.

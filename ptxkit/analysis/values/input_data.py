@@ -12,7 +12,7 @@ for the end of a list does, a number is chosen with which the condition has its 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Step
@@ -50,12 +50,13 @@ class InputData:
     """The numbers of the words on which conditions have depended.
 
     terms: the table of the kernel's unknowns. loads: the steps that load data of the host. scale: the number of the
-    first word of a buffer.
+    first word of a buffer. sides: the sides that are wanted at some steps.
     """
 
     terms: SymbolicValueTable
     loads: frozenset[Step]
     scale: int
+    sides: Mapping[Step, bool] = field(default_factory=dict)
     words: dict[InputWord, int] = field(default_factory=dict)
     _widths: dict[InputWord, tuple[int, int]] = field(default_factory=dict)
     _known: dict[int, tuple[int, frozenset[InputWord]]] = field(default_factory=dict)
@@ -93,7 +94,11 @@ class InputData:
         return side, frozenset(used)
 
     def _wanted_side(self, step: Step) -> bool | None:
-        """Returns the other side than new words have had several times at a step; None where both are the same."""
+        """Returns the given side for a step, or the other one than new words have had several times there; None where
+        both are the same.
+        """
+        if step in self.sides:
+            return self.sides[step]
         balance = self._balances.get(step, 0)
         return balance < 0 if abs(balance) >= INPUT_ROUNDS else None
 

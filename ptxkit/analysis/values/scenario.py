@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from math import prod
 from typing import TypeAlias
@@ -124,6 +125,20 @@ class Scenario:
     def is_input_trial(self) -> bool:
         """Whether inputs are chosen such that something is not ordered."""
         return self.is_flipped and bool(self.overrides)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the CTA has another place in the grid than the first one."""
+        return not self.is_flipped and any(name.startswith("%ctaid") for (name, _), _ in self.overrides)
+
+    @property
+    def sides_of_branches(self) -> dict[Step, bool]:
+        """The sides that were decided at the branches whose unknown conditions all had the same one."""
+        known: dict[Step, set[bool]] = defaultdict(set)
+        for condition, step in self.branch_of_condition.items():
+            if condition in self.decisions:
+                known[step].add(self.decisions[condition])
+        return {step: True in sides for step, sides in known.items() if len(sides) == 1}
 
     @property
     def has_whole_tiles(self) -> bool:
