@@ -18,8 +18,8 @@ from ptxkit.analysis.abstract_interpretation.block_size_guards import (
 from ptxkit.analysis.context.execution_coverage import ExecutionCoverage
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
+from ptxkit.analysis.ir.async_steps import names_thread_counts
 from ptxkit.analysis.ir.thread_axes import ONE_WARP_BLOCKS, USUAL_BLOCKS
-from ptxkit.analysis.symexec.explorer import names_thread_counts
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.values.scenario import LaunchConfig, declared_extents

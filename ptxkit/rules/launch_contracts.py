@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.contract.derive_contract import ContractDerivation
 from ptxkit.analysis.contract.derived_condition import DerivedCondition
+from ptxkit.analysis.ir.async_steps import names_thread_counts
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.symexec.explorer import names_thread_counts
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx5xx, ptx6xx
 from ptxkit.fast_dataclasses import dataclass

@@ -10,7 +10,7 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.input_loads import input_loads
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.dataflow.unreached_conditions import UnreachedConditions
-from ptxkit.analysis.ir.async_steps import async_steps_of, has_async_steps
+from ptxkit.analysis.ir.async_steps import async_steps_of, has_async_steps, names_thread_counts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import (
@@ -53,7 +53,6 @@ from ptxkit.analysis.values.scenario import (
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.analysis.values.undefined_values import depend_on_division_by_zero
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.effects import Barrier, MbarrierInit
 
 
 @dataclass(slots=True)
@@ -460,15 +459,6 @@ def _covers(exploration: Exploration, step: Step) -> bool:
 def _is_truncated(exploration: Exploration) -> bool:
     """Returns whether some execution did not terminate although its path was certain."""
     return any(group.end_reason == "budget" and group.first_guess is None for group in exploration.groups)
-
-
-def names_thread_counts(program: Program) -> bool:
-    """Returns whether a kernel states how many threads use a barrier or mbarrier.
-
-    The number of threads then matters.
-    """
-    effects = (effect for step in program.effectful_steps for effect in step.effects)
-    return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
 
 
 def execute_all(group: GroupState, budget: int) -> tuple[Exploration, int]:
