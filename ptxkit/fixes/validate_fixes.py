@@ -11,7 +11,7 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.limits import MAX_MODULE_STEPS
 from ptxkit.baseline import BaselineEntry, baseline_entries
 from ptxkit.diagnostics import Diagnostic, Fix
-from ptxkit.diagnostics.catalogue import ptx1xx, ptx5xx
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx5xx, ptx6xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.fixes.apply_edits import apply_edits
 from ptxkit.fixes.candidates import propose_fixes
@@ -22,6 +22,8 @@ from ptxkit.results import FileResult, Status
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile
 
+_QUESTION = "?"
+"""Begins the entries of open questions."""
 _MASKED, _MASKING = (
     {ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS},
     ptx5xx.MBARRIER_EXCESS_ARRIVALS,
@@ -173,12 +175,24 @@ def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> boo
     is_masked = item.code in _MASKED and any(
         each[:2] == (_MASKING, entry[1]) for each in baseline_entries(after.diagnostics)
     )
-    return new[entry] < old[entry] and not new - old and not is_masked
+    return new[entry] < old[entry] and not is_masked and all(_is_hidden(each, item, after) for each in new - old)
+
+
+def _is_hidden(added: BaselineEntry | str, fixed: Diagnostic, after: FileResult) -> bool:
+    """Returns whether something new is a question about unproven orders, in a text without findings.
+
+    PTX621 has such questions only where no violation is reported. A finding of PTX621 must not become one, unless
+    conditions decide it.
+    """
+    if added[:2] != (_QUESTION, ptx6xx.SHARED_MEMORY_RACE) or after.diagnostics:
+        return False
+    open_ = any(item.code == added[1] and not item.conditions for item in after.undecided)
+    return fixed.code != ptx6xx.SHARED_MEMORY_RACE or not open_
 
 
 def _count_findings(result: FileResult) -> Counter[BaselineEntry | str]:
     """Counts findings and open questions by their baseline entries, and syntax errors by their code."""
     counts: Counter[BaselineEntry | str] = Counter(baseline_entries(result.diagnostics))
-    counts.update(("?", *entry[:2]) for entry in baseline_entries(result.undecided))
+    counts.update((_QUESTION, *entry[:2]) for entry in baseline_entries(result.undecided))
     counts[ptx1xx.SYNTAX_ERROR] = sum(item.code == ptx1xx.SYNTAX_ERROR for item in result.diagnostics)
     return counts

@@ -42,6 +42,10 @@ class ObligationJudge:
                 self._violations.update(((item.code, span), item.message) for span in spans)
         self._questions = {(item.code, item.span): item.reason for item in reversed(builder.undecided)}
 
+    def for_program(self, program: Program) -> ObligationJudge:
+        """Returns the judge of the same kernel with other directives, with proofs as the only evidence."""
+        return ObligationJudge(self._source, program, self._policy, self._builder, None)
+
     def judge(self, rules: Sequence[Rule]) -> Iterator[JudgedObligation]:
         """Yields the obligations that the rules state, rule by rule, in the order of the text."""
         for rule in rules:

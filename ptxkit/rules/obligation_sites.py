@@ -196,6 +196,12 @@ def is_memory_access(effect: Effect) -> bool:
     return isinstance(effect, Access) and not effect.space.startswith("param")
 
 
+def is_shared_access(site: Site) -> bool:
+    """Returns whether an instruction itself accesses shared memory at its subject, as its form shows."""
+    effects = [each for each in site.step.effects if isinstance(each, Access) and subject_of(each) == site.subject]
+    return any(each.space.startswith("shared") and each.completion is None for each in effects)
+
+
 def is_global_access(effect: Effect) -> bool:
     """Returns whether an effect is an access that may be one of global memory."""
     return isinstance(effect, Access) and effect.space in ("global", "generic")

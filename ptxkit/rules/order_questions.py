@@ -17,8 +17,7 @@ from ptxkit.diagnostics.code import Severity
 from ptxkit.rules.model import OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
-#: The rules about the order of accesses to shared memory.
-_CODES = frozenset(
+ORDER_CODES: frozenset[str] = frozenset(
     map(
         str,
         (
@@ -31,6 +30,7 @@ _CODES = frozenset(
         ),
     )
 )
+"""The codes of the rules about the order of accesses to shared memory."""
 
 
 def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Collection[Rule]) -> None:
@@ -40,8 +40,8 @@ def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Col
     asked about if there is a question at one of its instructions.
     """
     by_code = {str(rule.code): rule for rule in rules}
-    is_violated = any(each.severity is not Severity.NOTE for each in builder.diagnostic_by_span.values())
-    if is_violated or _CODES.isdisjoint(by_code) or not intervals.orders_alone:
+    is_violated = any(each.severity is not Severity.NOTE for each in builder.diagnostics)
+    if is_violated or ORDER_CODES.isdisjoint(by_code) or not intervals.orders_alone:
         return
     reported = {item.span for item in builder.undecided}
     asked: set[Step] = set()

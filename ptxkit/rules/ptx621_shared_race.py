@@ -77,6 +77,7 @@ from ptxkit.rules.obligation_sites import (
     Site,
     either,
     is_global_access,
+    is_shared_access,
     may_touch_shared,
     reads_shared,
     sites_of,
@@ -277,4 +278,5 @@ RULE = Rule(
     ask,
     sites=sites_of(either(may_touch_shared, is_global_access), either(writes_shared, writes_global)),
     prove=_prove,
+    needs_proof=is_shared_access,
 )

@@ -156,7 +156,7 @@ setp.gt.u32 %p3, %r10, 0; @%p3 bra rest; add.u32 %r12, %r12, 128;
 rest: shl.b32 %r11, %r12, 2; add.u32 %r11, %r11, %r2;
 more: st.shared.u32 [%r11+8192], %r1; add.u32 %r11, %r11, 512; add.u32 %r10, %r10, 128;
 setp.lt.u32 %p3, %r10, 384; @%p3 bra more;""",
-        undecided=("PTX207", "PTX300"),
+        undecided=("PTX207", "PTX300", "PTX621"),
     ),
     Case(
         "an unrolled loop reaches the access only with larger arguments",
@@ -349,14 +349,14 @@ add.u32 %r11, %r2, 8188; {_ROUNDS}""",
             (
                 "a called function with an argument",
                 "{ .param .b32 v; .param .b32 w; st.param.b32 [v], %r6; call (w), same, (v); ld.param.b32 %r10, [w]; }",
-                (),
+                ("PTX621",),
             ),
             (
                 "an unknown function",
                 """mov.u64 %rd3, same;
 { .param .b32 v; .param .b32 w; types: .callprototype (.param .b32 _) _ (.param .b32 _);
 st.param.b32 [v], 1; call (w), %rd3, (v), types; ld.param.b32 %r10, [w]; }""",
-                ("PTX300",),
+                ("PTX300", "PTX621"),
             ),
         )
     ),

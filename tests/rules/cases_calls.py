@@ -201,6 +201,7 @@ end:""",
         "a module has more shared memory than a CTA, and its kernel calls a function that uses some of it",
         "call in_part;\nmov.u32 %r10, part39; @%p1 st.shared.u32 [%r10], %r1;",
         before=_MANY + _IN_PART,
+        undecided=("PTX621",),
     ),
     Case(
         "nothing is reported for a kernel that mentions more shared memory than a CTA can have",

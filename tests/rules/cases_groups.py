@@ -205,6 +205,7 @@ ld.shared.u32 %r10, [%r4];""",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; call.uni settle;
 ld.shared.u32 %r10, [%r4];""",
         before=".func settle { cp.async.wait_group 0; ret; }",
+        undecided=("PTX621",),
     ),
     Case(
         "a wait after a branch on data leaves the read undecided",

@@ -219,6 +219,7 @@ barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra end;
         "a fence in a function of this module is between",
         f"st.shared.u32 [%r4], %r1; call.uni close; bar.sync 0; @!%p1 bra end;\n{COPY}\n{AFTER}",
         before=".func close { fence.proxy.async.shared::cta; ret; }",
+        undecided=("PTX621",),
     ),
     Case(
         "a function of this module without a fence puts none between",

@@ -42,6 +42,7 @@ def _lanes_by_mask(name: str, masks: str, *, wrong: bool, branches: bool = False
 st.shared.u32 [%r4], %r6; //= store
 {wait}
 ld.shared.u32 %r10, [%r13];{mark}""",
+        undecided=("PTX621",) if low.startswith("%") else (),
     )
 
 

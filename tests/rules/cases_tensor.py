@@ -52,6 +52,7 @@ end:""",
         before=f""".func give_back(.param .b32 columns) {{ .reg .b32 %r<12>; ld.param.b32 %r10, [columns];
 {_GIVE_BACK}
 ret; }}""",
+        undecided=("PTX621",),
     ),
     _case("columns that are never deallocated are lost", "", _BEGIN.replace("//= allocate", "//! PTX701")),
     _case(

@@ -152,6 +152,14 @@ class IntervalProofs:
         return self._pairs is not None
 
     @property
+    def reason(self) -> str:
+        """Why no order is proven; empty if accesses were compared, or nothing more precise is known."""
+        if not is_sole_function(self._program):
+            return "the kernel calls functions"
+        phases = self._phases if self._is_applicable() else None
+        return (phases.reason or "") if phases is not None else ""
+
+    @property
     def orders_alone(self) -> bool:
         """Whether all that can order accesses of the kernel is examined."""
         effects = [effect for step in self._program.effectful_steps for effect in step.effects]

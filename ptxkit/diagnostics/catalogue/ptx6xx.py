@@ -226,6 +226,15 @@ _text = partial(MessageTemplate, SHARED_MEMORY_RACE)
 NO_ORDER_PROVEN = _text(
     "no barrier or wait is proven to order it and the access at line {1}, which may be of the same bytes"
 )
+ORDER_NOT_COVERED = _text(
+    "the executions show no conflict, but no proof covers the order of this access and those of other threads"
+)
+ORDER_NOT_EXAMINED = _text(
+    "the executions show no conflict, but the order of this access and those of other threads is not proven: {cause}"
+)
+ORDER_NEEDS_BLOCK_SIZE = _text(
+    "block size unknown; the order of this access and those of other threads is proven for one size only"
+)
 ONLY_FLAG_MAY_ORDER = _text(
     "only a relaxed or volatile access may order this access and one of another thread to the same bytes"
 )

@@ -1,0 +1,88 @@
+"""Questions about accesses to shared memory in kernels where nothing proves an order, and no execution shows a fault.
+
+The executions of such a kernel are samples. What no proof covers is an open question, with the reason why there is no
+proof, so that no kernel is clean by samples only. A kernel that is not proven for each size of the block that it allows
+may be proven for the largest or a usual one; then the question is decided on the condition that the block has that
+size.
+
+Source: PTX ISA, "Conflict and Data-races", "bar, barrier".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
+from ptxkit.analysis.phase_order.interval_proofs import AccessPair
+from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.model.launch_contract import BlockLimits, LaunchShape
+from ptxkit.rules.model import Rule
+from ptxkit.rules.obligation_judge import ObligationJudge
+from ptxkit.rules.order_questions import ORDER_CODES
+from ptxkit.rules.verdict_builder import VerdictBuilder
+
+Declare = Callable[[LaunchShape], Program]
+"""Returns the program of the kernel with a declared size of the block."""
+
+
+def ask_unexamined(
+    builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rule: Rule, declare: Declare
+) -> None:
+    """Adds a question for each access whose order is not proven.
+
+    Nothing is asked where a violation is reported, or a question about an order is open at every launch: the kernel is
+    not clean then, and what settles that one may settle the others.
+    """
+    is_violated = any(each.severity is not Severity.NOTE for each in builder.diagnostics)
+    is_open = any(item.code in ORDER_CODES and not item.conditions for item in builder.undecided)
+    steps = [] if is_violated or is_open else _unproven(judge, rule)
+    if not steps:
+        return
+    launch = kernel.explorer.launch
+    if launch.is_exact:
+        builder.mark_undecided(rule.code, steps, _reason(judge))
+        return
+    holds = _known_condition(builder) or _condition(launch.block if launch.is_limit else _usual_block(kernel.program))
+    sized = judge.for_program(declare(holds.shapes[0] if not holds.possible else (holds.possible[0], 1, 1)))
+    open_ = {step.index for step in _unproven(sized, rule)}
+    builder.mark_undecided(rule.code, (step for step in steps if step.index in open_), _reason(sized))
+    proven = [step for step in steps if step.index not in open_]
+    reason = ptx6xx.ORDER_NEEDS_BLOCK_SIZE()
+    builder.mark_undecided(rule.code, proven, reason, "block", kernel.scenarios, (holds,))
+
+
+def _unproven(judge: ObligationJudge, rule: Rule) -> list[Step]:
+    """Returns the unproven accesses, without those of which only the order with copies is not proven.
+
+    That order is the subject of the rules about copies.
+    """
+    intervals = judge.proofs[0].intervals
+    return [each for each in judge.unproven_steps(rule) if _may_meet_access(intervals.unordered_pairs(each))]
+
+
+def _may_meet_access(pairs: Collection[AccessPair] | None) -> bool:
+    return pairs is None or not pairs or any(other.group is None for _, other in pairs)
+
+
+def _reason(judge: ObligationJudge) -> str:
+    cause = judge.proofs[0].intervals.reason
+    return str(ptx6xx.ORDER_NOT_EXAMINED(cause=cause) if cause else ptx6xx.ORDER_NOT_COVERED())
+
+
+def _known_condition(builder: VerdictBuilder) -> BlockLimits | None:
+    """Returns the condition on the size of the block that other questions of the kernel have."""
+    conditions = (each for item in builder.undecided for each in item.conditions)
+    return next((each for each in conditions if isinstance(each, BlockLimits) and (each.possible or each.shapes)), None)
+
+
+def _condition(block: LaunchShape) -> BlockLimits:
+    return BlockLimits(possible=block[:1]) if block[1:] == (1, 1) else BlockLimits(shapes=(block,))
+
+
+def _usual_block(program: Program) -> LaunchShape:
+    x, y, z = (*USUAL_BLOCKS[program.analysis(count_block_axes)][0], 1, 1)[:3]
+    return x, y, z
