@@ -43,7 +43,7 @@ LARGEST_SMALL_BLOCK = 128
 """The largest number of threads with which a kernel may be correct that is wrong with all larger numbers."""
 MIN_LARGER_SIZES = 2
 
-SMALL_BLOCKS = ((16, 8),)
+FURTHER_BLOCKS = ((16, 8), (8, 16), (64, 4), (4, 32))
 """Blocks of two dimensions with which a kernel may be correct that is not with the usual ones."""
 
 
@@ -133,12 +133,12 @@ class BlockSizeTrials:
     ) -> Iterator[tuple[CodeSpan, Diagnostic]]:
         """Yields warnings about the violations at all sizes, or at all for which the kernel is written.
 
-        A block of one warp in which nothing shows that the instruction is correct is no exception.
+        A block of one warp that does not execute the instruction is no exception.
         """
         as_warning: dict[int, Diagnostic] = {}
         for place in places:
             others = [each for each in tried if place not in each.builder.diagnostic_by_span]
-            correct = [each for each in others if each.launch.threads > WARP_SIZE or each.is_correct_at(place)]
+            correct = [each for each in others if each.launch.threads > WARP_SIZE or place[1] in each.reached]
             limit = max((each.launch for each in correct or others), key=lambda each: each.threads, default=None)
             larger = [each for each in tried if limit is None or each.launch.threads > limit.threads]
             if limit is not None and len(larger) < MIN_LARGER_SIZES:
@@ -285,10 +285,6 @@ class SizeTrial:
     covers_launches: bool
     reached: frozenset[Span]
 
-    def is_correct_at(self, place: CodeSpan) -> bool:
-        """Returns whether a block of one warp executes an instruction, and a rule leaves no question there."""
-        return place[1] in self.reached and place not in _open_places(self.builder)
-
 
 def _candidate_launches(kernel: KernelFacts, further: Sequence[int]) -> Iterator[LaunchConfig]:
     """Yields the launches of usual and further sizes that the kernel allows, and of sizes that barrier counts suggest.
@@ -318,7 +314,7 @@ def _launches_to_try(kernel: KernelFacts) -> Iterator[LaunchConfig]:
     yield from () if has_rows else sizes
     if axes > 1:
         row = [(given.threads, 1, 1)] if has_rows else []
-        first = (*USUAL_BLOCKS[axes], *SMALL_BLOCKS) if has_rows else USUAL_BLOCKS[axes][:MIN_LARGER_SIZES]
+        first = (*USUAL_BLOCKS[axes], *FURTHER_BLOCKS) if has_rows else USUAL_BLOCKS[axes][:MIN_LARGER_SIZES]
         usual = (*first, *row, ONE_WARP_BLOCKS[axes])
         for block in (*blocks_with_rows(kernel), *row) if given.is_limit else usual:
             x, y, z = (*block, 1, 1)[:3]

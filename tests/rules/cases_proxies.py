@@ -9,7 +9,30 @@ AFTER = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\nend:"
 RELEASE = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"
 ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"
 
+
+def _copy_by_a_third_thread(name: str, to: str, mark: str, undecided: tuple[str, ...] = ()) -> Case:
+    """Thread 64 copies after thread 0 has stored, and thread 32 waits for the copy, and then for thread 0."""
+    return Case(
+        name,
+        f"""setp.eq.u32 %p3, %r1, 64;
+@%p1 st.shared.u32 [%r2], %r6; //= write
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; @%p1 mbarrier.init.shared::cta.b64 [%r5+8], 1; bar.sync 0;
+@!%p3 bra over; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{to}], [%rd1], 2048, [%r5];
+over: @%p1 mbarrier.arrive.shared::cta.b64 _, [%r5+8];
+full: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5], 0; @!%p4 bra full;
+free: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r5+8], 0; //= sync
+@!%p4 bra free;
+@!%p2 bra end;
+{COPY} {mark}
+{AFTER}""",
+        undecided=undecided,
+    )
+
+
 CASES = (
+    _copy_by_a_third_thread("a copy of a third thread replaces the bytes before they are read", "%r2", "", ("PTX401",)),
+    _copy_by_a_third_thread("a copy of a third thread is to other bytes", "%r8", "//! PTX401 write sync"),
     Case(
         "lanes of one warp need a barrier as other threads do",
         f"""st.shared.u32 [%r4], %r1; //= write

@@ -137,6 +137,7 @@ UNWAITED = """.version 8.6
 	ld.param.u64 %g, [out];
 	cvta.to.global.u64 %g, %g;
 	tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+	bar.sync 0;
 	ld.shared.b32 %t, [slot];
 	tcgen05.st.sync.aligned.32x32b.x1.b32 [%t], {%t};
 	tcgen05.wait::st.sync.aligned;

@@ -133,7 +133,9 @@ class ProxyPair:
             return True
         missing = self._missing_fence(self.reader.trace.events[edge.acquire_position].step, *halves[-1])
         replaced = self.may_be_overwritten(self.writer, self.write_position, edge.release_position)
-        if replaced or self.may_be_overwritten(self.reader, edge.acquire_position, self.read_position):
+        # A wait that acquires the write may itself be for a copy of a third thread into these bytes.
+        since = min(each.acquire_position for each in edges) - 1
+        if replaced or self.may_be_overwritten(self.reader, since, self.read_position):
             return None
         return missing
 

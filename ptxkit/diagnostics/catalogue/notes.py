@@ -13,7 +13,7 @@ BLOCK_SIZE_UNKNOWN = TextTemplate(
 )
 MORE_THAN_ONE_WARP = TextTemplate(
     "the kernel does not declare its block size; this holds at each size of more than one warp that was tried: "
-    "{sizes}; in a block of one warp, the instruction is not executed or undecided"
+    "{sizes}; a block of one warp does not execute the instruction"
 )
 COUNTED_BLOCK_SIZE = TextTemplate(
     "the kernel does not declare its block size; this holds with {threads} threads, as many as its barriers count: "
