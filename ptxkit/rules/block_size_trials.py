@@ -43,7 +43,7 @@ LARGEST_SMALL_BLOCK = 128
 """The largest number of threads with which a kernel may be correct that is wrong with all larger numbers."""
 MIN_LARGER_SIZES = 2
 
-FURTHER_BLOCKS = ((16, 8), (8, 16), (64, 4), (4, 32))
+FURTHER_BLOCKS = ((16, 8), (8, 16))
 """Blocks of two dimensions with which a kernel may be correct that is not with the usual ones."""
 
 

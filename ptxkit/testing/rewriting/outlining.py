@@ -10,7 +10,7 @@ from typing import ClassVar
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, AsyncRegisters, Control
+from ptxkit.isa.effects import Access, AsyncRegisters, Control, WaitGroup
 from ptxkit.syntax.printer import print_instruction
 from ptxkit.syntax.tree import operand_names
 from ptxkit.testing.limits import MAX_OUTLINED_STEPS
@@ -92,8 +92,10 @@ def _wide(kind: str) -> int:
 def _runs(function: FunctionAnalysis) -> Iterator[OutlinedRun]:
     """Yields runs of every length up to the limit, from each step on.
 
-    A call copies the registers that it passes, so that those of asynchronous operations are not among them.
+    A call copies the registers that it passes, so that those of asynchronous operations are not among them, and that no
+    run waits for these operations: values that were moved from their registers would be copied before the wait.
     """
+    waited = {each.group for step in function.steps for each in step.effects if isinstance(each, AsyncRegisters)}
     busy = {
         name
         for step in function.steps
@@ -105,6 +107,8 @@ def _runs(function: FunctionAnalysis) -> Iterator[OutlinedRun]:
         steps: list[Step] = []
         for step in (first, *function.following_steps(first)):
             if len(steps) == MAX_OUTLINED_STEPS or not _can_be_outlined(step) or step.scope is not first.scope:
+                break
+            if any(isinstance(each, WaitGroup) and each.group in waited for each in step.effects):
                 break
             steps.append(step)
             run = _outlined_run(function, tuple(steps))
