@@ -181,9 +181,7 @@ def test_usual_shapes_are_tried_for_a_kernel_that_counts_its_threads_along_two_a
     text = without_size("PTX621_bad_next_lane_without_warp_barrier")
     [found] = lint(text.replace("ret;", "mov.u32 %r1, %tid.y;\n ret;")).diagnostics
     assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
-    assert found.notes[-1].endswith(
-        "at each size that was tried: 16x2, 8x16, 16x8, 32x4, 16x16, 32x8, 256, 32x32"
-    )
+    assert found.notes[-1].endswith("at each size that was tried: 16x2, 8x16, 16x8, 32x4, 16x16, 32x8, 256, 32x32")
 
 
 def test_tensor_memory_of_one_warp_is_not_an_error_where_the_block_may_be_one_warp() -> None:
