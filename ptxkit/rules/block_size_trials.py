@@ -34,7 +34,6 @@ from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import Span
 from ptxkit.syntax.constants import WARP_SIZE
-from ptxkit.syntax.tree import Directive
 
 COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
 """The numbers of threads of a block, the most frequent first; no further size is tried after a correct one."""
@@ -226,7 +225,7 @@ class BlockSizeTrials:
         trial = self._check_at_size(kernel, launch, [rule for rule in rules if not rule.on_request])
         if trial is None or not _finds_nothing_new(trial.builder, judge):
             return False
-        holds = (_limits(launch.block, *violation),)
+        holds = (block_condition(launch.block, *violation),)
         open_ = {(item.code, item.span): item for item in trial.builder.undecided}
         decided: list[Undecided] = []
         asked = {(item.code, item.span) for item in judge.undecided}  # an instruction may have several questions
@@ -338,13 +337,11 @@ def _open_places(builder: VerdictBuilder) -> set[CodeSpan]:
 
 def _last_distinguished(kernel: KernelFacts, blocks: Sequence[LaunchShape]) -> int | None:
     """Returns the number of the last block for whose further threads a kernel has branches."""
-    function = kernel.program.function
-    sizes = (Directive("reqntid", tuple(map(str, block))) for block in blocks)
-    declared = [replace(function, directives=(*function.directives, size)) for size in sizes]
+    declared = [kernel.program.function.with_directive("reqntid", block) for block in blocks]
     return last_distinguished_block(kernel.program, declared)
 
 
-def _limits(block: LaunchShape, failing: Sequence[LaunchShape], code: str) -> BlockLimits:
+def block_condition(block: LaunchShape, failing: Sequence[LaunchShape] = (), code: str = "") -> BlockLimits:
     """Returns the condition that the block has a shape. failing: the shapes with which a violation was found."""
     numbers, shapes = (tuple(each for each in failing if (each[1:] == (1, 1)) is row) for row in (True, False))
     found = BlockLimits(failing=tuple(x for x, _, _ in numbers), failing_shapes=shapes, code=code)

@@ -17,9 +17,7 @@ from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
 from ptxkit.analysis.values.scenario import launch_config_of
-from ptxkit.fast_dataclasses import replace
 from ptxkit.limits import MAX_CTA_THREADS
-from ptxkit.syntax.tree import Directive
 
 Found = TypeVar("Found")
 
@@ -83,8 +81,5 @@ def _with_block_limit(program: Program) -> Program:
     is_row = not (launch.is_exact or launch.is_limit) and program.analysis(count_block_axes) == 1
     if not is_row or not is_sole_function(program):
         return program
-    limit = Directive("maxntid", (str(MAX_CTA_THREADS),))
-    declared = replace(program.function, directives=(*program.function.directives, limit))
-    functions: list[Program] = []
-    functions.append(replace(program, function=declared, functions=functions))
-    return functions[0] if launch_config_of(functions[0]).block[1:] == (1, 1) else program
+    declared = program.with_function(program.function.with_directive("maxntid", (MAX_CTA_THREADS,)))
+    return declared if launch_config_of(declared).block[1:] == (1, 1) else program

@@ -16,7 +16,7 @@ from ptxkit.model.kernel_conditions import join_conditions
 from ptxkit.model.launch_contract import LaunchShape, Requirement
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
-from ptxkit.syntax.tree import Directive, Module
+from ptxkit.syntax.tree import Function, Module
 
 SizeT = TypeVar("SizeT", int, LaunchShape)
 
@@ -29,7 +29,7 @@ class LaunchTrials:
 
     def __init__(self, module: Module, policy: str, budget: AnalysisBudget) -> None:
         self._module, self._policy, self.budget = module, policy, budget
-        self._explored: dict[tuple[str, Directive], KernelFacts | None] = {}
+        self._explored: dict[tuple[str, str, tuple[int, ...]], KernelFacts | None] = {}
 
     def refill(self, given: AnalysisBudget) -> None:
         """Restores the budget for further trials; the last exploration is retained unless it was cut short."""
@@ -42,15 +42,13 @@ class LaunchTrials:
 
         Only the last exploration is retained, because each has many objects.
         """
-        added = Directive(directive, tuple(map(str, extents)))
-        key = (kernel.program.function.name, added)
+        key = (kernel.program.function.name, directive, tuple(extents))
         if key not in self._explored:
-            self._explored = {key: self._explore(kernel, added)}
+            declared = kernel.program.function.with_directive(directive, key[2])
+            self._explored = {key: self._explore(kernel, declared)}
         return self._explored[key]
 
-    def _explore(self, kernel: KernelFacts, added: Directive) -> KernelFacts | None:
-        function = kernel.program.function
-        declared = replace(function, directives=(*function.directives, added))
+    def _explore(self, kernel: KernelFacts, declared: Function) -> KernelFacts | None:
         explorer = Explorer(kernel.program.with_function(declared), self.budget, kernel.explorer)
         explorer.run()
         return KernelFacts(explorer, self._policy, known=kernel.scenarios) if explorer.explorations else None

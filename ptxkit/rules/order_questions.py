@@ -13,7 +13,6 @@ from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
-from ptxkit.diagnostics.code import Severity
 from ptxkit.rules.model import OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
@@ -40,8 +39,7 @@ def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Col
     asked about if there is a question at one of its instructions.
     """
     by_code = {str(rule.code): rule for rule in rules}
-    is_violated = any(each.severity is not Severity.NOTE for each in builder.diagnostics)
-    if is_violated or ORDER_CODES.isdisjoint(by_code) or not intervals.orders_alone:
+    if builder.has_violation or ORDER_CODES.isdisjoint(by_code) or not intervals.orders_alone:
         return
     reported = {item.span for item in builder.undecided}
     asked: set[Step] = set()

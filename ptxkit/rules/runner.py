@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
@@ -14,9 +13,7 @@ from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx, ptx6xx
-from ptxkit.fast_dataclasses import replace
 from ptxkit.gc_control import pause_collection
-from ptxkit.model.launch_contract import LaunchShape
 from ptxkit.rules.block_shape_trials import BlockShapeTrials
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.cluster_size_trials import ClusterSizeTrials
@@ -25,7 +22,7 @@ from ptxkit.rules.input_data_trials import try_input_data
 from ptxkit.rules.launch_trials import LaunchTrials, mark_unexplored
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
-from ptxkit.syntax.tree import Directive, Function, Module
+from ptxkit.syntax.tree import Function, Module
 
 if TYPE_CHECKING:
     from ptxkit.diagnostics.obligation import JudgedObligation
@@ -165,13 +162,7 @@ class RuleRun:
         ask_unordered(builder, judge.proofs[0].intervals, rules)
         for rule in (rule for rule in asking if rule.code == ptx6xx.SHARED_MEMORY_RACE):
             judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
-            ask_unexamined(builder, judge, kernel, rule, partial(self._with_block, kernel.program.function))
-
-    def _with_block(self, function: Function, block: LaunchShape) -> Program:
-        """Returns the program of a kernel with a declared size of the block."""
-        size = Directive("reqntid", tuple(map(str, block)))
-        declared = replace(function, directives=(*function.directives, size))
-        return flatten(self._module, declared, self._context, calls=True)
+            ask_unexamined(builder, judge, kernel, rule)
 
     def _mark_unentered_functions(self, judge: VerdictBuilder, explorer: Explorer) -> None:
         """Reports the asynchronous steps of functions that a kernel may call and no execution of it entered."""

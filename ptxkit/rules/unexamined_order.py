@@ -10,44 +10,42 @@ Source: PTX ISA, "Conflict and Data-races", "bar, barrier".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
 from ptxkit.analysis.phase_order.interval_proofs import AccessPair
-from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.model.launch_contract import BlockLimits, LaunchShape
+from ptxkit.rules.block_size_trials import block_condition
 from ptxkit.rules.model import Rule
 from ptxkit.rules.obligation_judge import ObligationJudge
 from ptxkit.rules.order_questions import ORDER_CODES
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
-Declare = Callable[[LaunchShape], Program]
-"""Returns the program of the kernel with a declared size of the block."""
 
-
-def ask_unexamined(
-    builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rule: Rule, declare: Declare
-) -> None:
+def ask_unexamined(builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rule: Rule) -> None:
     """Adds a question for each access whose order is not proven.
 
     Nothing is asked where a violation is reported, or a question about an order is open at every launch: the kernel is
     not clean then, and what settles that one may settle the others.
     """
-    is_violated = any(each.severity is not Severity.NOTE for each in builder.diagnostics)
     is_open = any(item.code in ORDER_CODES and not item.conditions for item in builder.undecided)
-    steps = [] if is_violated or is_open else _unproven(judge, rule)
+    steps = [] if builder.has_violation or is_open else _unproven(judge, rule)
     if not steps:
         return
     launch = kernel.explorer.launch
     if launch.is_exact:
         builder.mark_undecided(rule.code, steps, _reason(judge))
         return
-    holds = _known_condition(builder) or _condition(launch.block if launch.is_limit else _usual_block(kernel.program))
-    sized = judge.for_program(declare(holds.shapes[0] if not holds.possible else (holds.possible[0], 1, 1)))
+    holds = _known_condition(builder) or block_condition(
+        launch.block if launch.is_limit else _usual_block(kernel.program)
+    )
+    block = holds.shapes[0] if not holds.possible else (holds.possible[0], 1, 1)
+    declared = kernel.program.function.with_directive("reqntid", block)
+    sized = judge.for_program(kernel.program.with_function(declared))
     open_ = {step.index for step in _unproven(sized, rule)}
     builder.mark_undecided(rule.code, (step for step in steps if step.index in open_), _reason(sized))
     proven = [step for step in steps if step.index not in open_]
@@ -77,10 +75,6 @@ def _known_condition(builder: VerdictBuilder) -> BlockLimits | None:
     """Returns the condition on the size of the block that other questions of the kernel have."""
     conditions = (each for item in builder.undecided for each in item.conditions)
     return next((each for each in conditions if isinstance(each, BlockLimits) and (each.possible or each.shapes)), None)
-
-
-def _condition(block: LaunchShape) -> BlockLimits:
-    return BlockLimits(possible=block[:1]) if block[1:] == (1, 1) else BlockLimits(shapes=(block,))
 
 
 def _usual_block(program: Program) -> LaunchShape:

@@ -72,6 +72,11 @@ class VerdictBuilder:
         self.unproven: set[CodeSpan] = set()
         """The violations that depend on guesses, in all scenarios in which they were checked."""
 
+    @property
+    def has_violation(self) -> bool:
+        """Whether an error or a warning is reported."""
+        return any(item.severity is not Severity.NOTE for item in self.diagnostics)
+
     def add_observations(
         self,
         rule: Rule,

@@ -91,6 +91,11 @@ def is_warp_barrier(effect: object) -> bool:
     return isinstance(effect, Barrier) and effect.level == "warp"
 
 
+def is_cta_barrier(effect: object) -> bool:
+    """Returns whether an effect is a barrier at which all threads of the CTA wait."""
+    return isinstance(effect, Barrier) and (effect.level, effect.action, effect.threads) == ("cta", "sync", None)
+
+
 def is_warp_convergence(effect: object) -> bool:
     """Returns whether lanes of a warp converge without ordering anything."""
     return isinstance(effect, Barrier) and (effect.level, effect.order) == ("warp", "relaxed")

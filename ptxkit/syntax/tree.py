@@ -9,10 +9,10 @@ Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Instruction Op
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.source import SourceFile
 
 # ---------------------------------------------------------------------------------------------- operands
@@ -304,6 +304,10 @@ class Function:
     def directive(self, name: str) -> Directive | None:
         """Returns the first directive of that name, or None."""
         return next((found for found in self.directives if found.name == name), None)
+
+    def with_directive(self, name: str, numbers: Iterable[int]) -> Function:
+        """Returns the function with one more directive, after the others."""
+        return replace(self, directives=(*self.directives, Directive(name, tuple(map(str, numbers)))))
 
 
 @dataclass(frozen=True, slots=True)

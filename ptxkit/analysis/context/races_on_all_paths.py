@@ -25,7 +25,7 @@ from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.isa.effects import Access, Barrier, Effect
-from ptxkit.semantics.ordering import is_warp_barrier, sync_operation_of
+from ptxkit.semantics.ordering import is_cta_barrier, is_warp_barrier, sync_operation_of
 
 
 class RacesOnAllPaths:
@@ -162,7 +162,5 @@ def _may_order(step: Step, *, of_warp: bool) -> bool:
 def _is_cta_barrier(step: Step) -> bool:
     """Returns whether a step certainly is a barrier of all threads of the CTA."""
     return step.instruction.guard is None and any(
-        isinstance(effect, Barrier)
-        and (effect.level, effect.action, effect.order, effect.threads) == ("cta", "sync", "acq_rel", None)
-        for effect in step.effects
+        isinstance(effect, Barrier) and is_cta_barrier(effect) and effect.order == "acq_rel" for effect in step.effects
     )

@@ -32,7 +32,7 @@ from ptxkit.analysis.memory.grid_exchanges import GridExchanges
 from ptxkit.analysis.memory.position_guards import PositionGuards
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import Access, Barrier, Control, Effect
+from ptxkit.isa.effects import Access, Control, Effect
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.semantics.ordering import (
     ACQUIRE_ORDERS,
@@ -42,6 +42,7 @@ from ptxkit.semantics.ordering import (
     RELEASE_ORDERS,
     SYSTEM_LEVEL,
     fence_level,
+    is_cta_barrier,
     scope_level,
     sync_operation_of,
 )
@@ -427,10 +428,7 @@ def _has_order(effect: Effect, orders: frozenset[str], level: int) -> bool:
 
 def _is_cta_barrier(step: Step) -> bool:
     """Returns whether all threads of the CTA wait for each other at a step."""
-    return step.instruction.guard is None and any(
-        isinstance(effect, Barrier) and (effect.level, effect.action, effect.threads) == ("cta", "sync", None)
-        for effect in step.effects
-    )
+    return step.instruction.guard is None and any(map(is_cta_barrier, step.effects))
 
 
 def _orders_threads(step: Step) -> bool:

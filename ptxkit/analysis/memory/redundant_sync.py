@@ -13,6 +13,7 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, Barrier, Effect, MemoryFence, ProxyFence, RegisterFence, Value
+from ptxkit.semantics.ordering import is_cta_barrier
 
 _READ_ONLY = ("const", "param")
 
@@ -63,8 +64,7 @@ def _sole_sync_effect(step: Step) -> Effect | None:
         return None
     effect = effects[0]
     if isinstance(effect, Barrier):
-        plain = (effect.level, effect.action, effect.threads) == ("cta", "sync", None)
-        return effect if plain and step.instruction.guard is None else None
+        return effect if is_cta_barrier(effect) and step.instruction.guard is None else None
     if isinstance(effect, ProxyFence):
         return effect if effect.address is None else None
     return effect if isinstance(effect, MemoryFence | RegisterFence) else None

@@ -26,6 +26,7 @@ from ptxkit.isa.forms import Form, Match, OperandForm
 from ptxkit.isa.functions import kind
 from ptxkit.isa.operand_spellings import register_type
 from ptxkit.isa.targets import parse_target, unmet_gates
+from ptxkit.semantics.ordering import is_cta_barrier
 from ptxkit.testing.generators.form_variants import FormVariant, matches_of, variants
 
 Version = tuple[int, int]
@@ -261,7 +262,7 @@ _CTA_BARRIER = "0"
 def _barrier_step(match: Match) -> StepTemplate | None:
     """Returns a barrier of all threads, which may compute a value from their predicates."""
     found = [each for each in match.effects if isinstance(each, Barrier)]
-    if len(found) != 1 or (found[0].level, found[0].action) != ("cta", "sync") or found[0].threads is not None:
+    if len(found) != 1 or not is_cta_barrier(found[0]):
         return None
     results: list[str] = []
     operands: list[str] = []
