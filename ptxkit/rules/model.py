@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import DiagnosticCode, Message, Severity
-from ptxkit.diagnostics.catalogue import fix_titles, ptx3xx
+from ptxkit.diagnostics.catalogue import fix_titles, obligation_words, ptx3xx
 from ptxkit.diagnostics.obligation import LaunchNeed
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.model.launch_contract import Requirement
@@ -164,7 +164,7 @@ class Rule:
     `paths` if the check depends on the order of a thread's events only, empty if it never is a proof.
     compares_all_threads: whether it counts what all threads do, such as arrivals. prove: the proof about all paths, if
     there is any. needs_proof: whether an obligation without a proof is an open question, also if the rule found nothing
-    wrong; or at which sites it is one.
+    wrong; or at which sites it is one. unproven: why an obligation without a proof is open.
     """
 
     code: DiagnosticCode
@@ -178,6 +178,7 @@ class Rule:
     compares_all_threads: bool = False
     prove: Prover | None = None
     needs_proof: bool | Callable[[Site], bool] = False
+    unproven: Message | str = obligation_words.NOT_COVERED()
 
     def observe(self, kernel: KernelFacts, *, with_questions: bool = True) -> Iterator[Observation | OpenObligation]:
         """Yields what the rule finds in a kernel, with its further questions unless only findings are wanted."""

@@ -53,15 +53,20 @@ class ObligationJudge:
                 for site in rule.sites(self._program):
                     yield self._judge_site(rule, site)
 
-    def unproven_steps(self, rule: Rule) -> Iterator[Step]:
-        """Yields the instructions with an obligation that is neither violated nor proven, and that has no question."""
+    def unproven(self, rule: Rule) -> Iterator[tuple[Step, str]]:
+        """Yields the instructions with an obligation that needs a proof and has neither one nor a question, and why.
+
+        Those that only conditions on the launch leave open are excluded.
+        """
         needs_proof = rule.needs_proof
         sites = [
             each for each in rule.sites(self._program) if needs_proof is True or (needs_proof and needs_proof(each))
         ]
         for site in sites:
-            if self._judge_site(rule, site).words == obligation_words.NOT_COVERED():
-                yield site.step
+            judged = self._judge_site(rule, site)
+            is_open = judged.verdict is ObligationVerdict.OPEN and not judged.needs
+            if is_open and self._question_about(rule, judged.span) is None:
+                yield site.step, judged.words
 
     def _judge_site(self, rule: Rule, site: Site) -> JudgedObligation:
         span = self._builder.span_of(site.step)
@@ -72,12 +77,15 @@ class ObligationJudge:
         evidence = proof if isinstance(proof, Evidence) else self._evidence(rule, site)
         if evidence is not None:
             return self._record(rule, site, span, ObligationVerdict.DISCHARGED, self._words(evidence), evidence)
-        reason = self._questions.get((rule.code, span)) or self._questions.get((ptx3xx.NOT_REACHED, span))
+        reason = self._question_about(rule, span)
         needs = proof if isinstance(proof, tuple) else ()
         if needs and reason is None:
             reason = obligation_words.NEEDS(needs=", ".join(map(_need_words, needs)))
-        words = reason or obligation_words.NOT_COVERED()
+        words = reason or str(rule.unproven)
         return replace(self._record(rule, site, span, ObligationVerdict.OPEN, words), needs=needs)
+
+    def _question_about(self, rule: Rule, span: Span) -> str | None:
+        return self._questions.get((rule.code, span)) or self._questions.get((ptx3xx.NOT_REACHED, span))
 
     def _evidence(self, rule: Rule, site: Site) -> Evidence | None:
         coverage = self._coverage

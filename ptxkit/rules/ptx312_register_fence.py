@@ -40,6 +40,7 @@ from ptxkit.isa.effects import AsyncRegisters, RegisterFence
 from ptxkit.rules.limits import MAX_FENCE_LOOKBACK
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, sites_of
+from ptxkit.rules.register_hazards import prove_register_fence
 
 _GROUP = "wgmma"
 _FENCE = "wgmma.fence.sync.aligned;"
@@ -56,21 +57,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for issue, function in issues.items():
         fences = own if function is kernel.program else WgmmaFences(function.analysis(ControlFlowGraph), events)
         approaches[issue] = list(fences.reaching_accesses(issue))
-    found: list[Observation | OpenObligation] = []
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             if not thread.trace.has_unknown_call:
-                found += _check_thread(number, thread, own, approaches, kernel.program)
-    yield from found
-    settled = {each.step if isinstance(each, OpenObligation) else each.key[0] for each in found if _is_doubt(each)}
-    for issue, reaching in approaches.items():
-        is_own = issue not in settled and kernel.program.contains(issue)
-        if is_own and any(each.accesses or each.reaches_entry for each in reaching):
-            yield OpenObligation(issue, ptx3xx.PATH_WITHOUT_REGISTER_FENCE())
-
-
-def _is_doubt(result: Observation | OpenObligation) -> bool:
-    return isinstance(result, OpenObligation) or result.finding is not None
+                yield from _check_thread(number, thread, own, approaches, kernel.program)
 
 
 def _check_thread(
@@ -146,4 +136,12 @@ def _fence_fix(approach: ReachingAccesses) -> FixCandidate:
     return add_statement(StepEdit(approach.issue, _FENCE))
 
 
-RULE = Rule(ptx3xx.MISSING_REGISTER_FENCE, check, asynchronous=True, sites=sites_of(is_a(AsyncRegisters, group=_GROUP)))
+RULE = Rule(
+    ptx3xx.MISSING_REGISTER_FENCE,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_a(AsyncRegisters, group=_GROUP)),
+    prove=prove_register_fence,
+    needs_proof=True,
+    unproven=ptx3xx.PATH_WITHOUT_REGISTER_FENCE(),
+)

@@ -40,7 +40,8 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import Access, WaitGroup
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import is_a, sites_of, writes_shared
+from ptxkit.rules.obligation_sites import both, either, is_a, reads_shared, sites_of, writes_shared
+from ptxkit.rules.order_proofs import proves_order
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -127,6 +128,12 @@ def _finding(name: str, turn: OperandReuse) -> Finding:
     )
 
 
+_MULTIPLIES = both(reads_shared, either(is_a(Access, completion="wgmma"), is_a(Access, completion="tcgen05")))
+
 RULE = Rule(
-    ptx3xx.OPERANDS_REUSED, check, asynchronous=True, sites=sites_of(writes_shared, is_a(Access, completion="wgmma"))
+    ptx3xx.OPERANDS_REUSED,
+    check,
+    asynchronous=True,
+    sites=sites_of(writes_shared, _MULTIPLIES),
+    prove=proves_order(writes_shared, _MULTIPLIES),
 )

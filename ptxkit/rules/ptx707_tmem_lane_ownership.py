@@ -31,7 +31,7 @@ from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, may_
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import is_a, sites_of
+from ptxkit.rules.obligation_sites import sites_of
 from ptxkit.rules.warp_participation import check_whole_warps
 from ptxkit.syntax.constants import WARP_SIZE
 
@@ -83,4 +83,4 @@ def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_LANES, check, sites=sites_of(is_a(AsyncRegisters)))
+RULE = Rule(ptx7xx.TENSOR_LANES, check, sites=sites_of(_is_collective))

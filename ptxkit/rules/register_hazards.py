@@ -1,4 +1,6 @@
-"""What the rules about registers of asynchronous operations share: PTX311 for `wgmma`, PTX316 for `tcgen05.ld`."""
+"""What the rules about registers of asynchronous operations share: PTX311 and PTX312 for `wgmma`, PTX316 for
+`tcgen05.ld`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.registers.async_register_uses import AsyncRegisterUses
+from ptxkit.analysis.registers.register_fence_proofs import proof_of_register_fence
 from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import AsyncRegisters
@@ -56,3 +59,9 @@ def prove_registers_free(group: str, proofs: FunctionProofs, site: Site) -> Evid
         return None
     words = obligation_words.REGISTERS_FREE(lines=STEP_LINES) if proof else obligation_words.REGISTERS_UNUSED()
     return Evidence("registers free", words, proof)
+
+
+def prove_register_fence(proofs: FunctionProofs, site: Site) -> Evidence | None:
+    """Proves for PTX312 that a fence follows all accesses to the registers of a multiplication, on each path to it."""
+    fences = proof_of_register_fence(proofs.program, site.step)
+    return Evidence("fenced", obligation_words.REGISTERS_FENCED(lines=STEP_LINES), fences) if fences else None

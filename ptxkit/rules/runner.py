@@ -12,7 +12,7 @@ from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
 from ptxkit.diagnostics import Verdict
-from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx, ptx6xx
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_shape_trials import BlockShapeTrials
 from ptxkit.rules.block_size_trials import BlockSizeTrials
@@ -157,8 +157,8 @@ class RuleRun:
 
         judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
         for rule in asking:  # one judge, so that the rules share its proofs
-            if rule.code != ptx6xx.SHARED_MEMORY_RACE:
-                builder.mark_undecided(rule.code, list(judge.unproven_steps(rule)), obligation_words.NOT_COVERED())
+            for step, reason in list(judge.unproven(rule)) if rule.code != ptx6xx.SHARED_MEMORY_RACE else ():
+                builder.mark_undecided(rule.code, [step], reason)
         ask_unordered(builder, judge.proofs[0].intervals, rules)
         for rule in (rule for rule in asking if rule.code == ptx6xx.SHARED_MEMORY_RACE):
             judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)

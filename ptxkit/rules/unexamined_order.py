@@ -59,7 +59,7 @@ def _unproven(judge: ObligationJudge, rule: Rule) -> list[Step]:
     That order is the subject of the rules about copies.
     """
     intervals = judge.proofs[0].intervals
-    return [each for each in judge.unproven_steps(rule) if _may_meet_access(intervals.unordered_pairs(each))]
+    return [step for step, _ in judge.unproven(rule) if _may_meet_access(intervals.unordered_pairs(step))]
 
 
 def _may_meet_access(pairs: Collection[AccessPair] | None) -> bool:

@@ -172,6 +172,7 @@ shl.b32 %r14, %r6, 31; setp.eq.and.u32 %p4, %r14, 0, %p4;
     _case(
         "accumulators of another shape are no chain",
         f"{_FENCE} {_MULTIPLY} //= issue\n{_COMMIT}\n{_WIDE} //! PTX311 issue\n{_COMMIT} {_WAIT} {_STORE}",
+        undecided=("PTX312",),
     ),
     _case(
         "two multiplications may read one fragment of A",

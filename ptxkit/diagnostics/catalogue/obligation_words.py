@@ -13,6 +13,10 @@ REGISTERS_FREE = TextTemplate("the commits and waits at {lines} complete all ope
 REGISTERS_UNUSED = TextTemplate(
     "no path leads to it from an operation on its registers, other than one of the same shape"
 )
+REGISTERS_FENCED = TextTemplate(
+    "on each path to it, a fence at {lines} follows all accesses to its registers, other than those of multiplications"
+    " of the same shape"
+)
 UNREACHABLE = TextTemplate("no path leads to it")
 OWN_ADDRESSES = TextTemplate("base: on each path, {bases}")
 BASE_NONE = TextTemplate("it is an integer")

@@ -218,7 +218,7 @@ NO_REGISTER_FENCE_SINCE_ACCESS = _text(
 )
 REGISTER_FENCE_NOT_KNOWN = _text("whether a `wgmma.fence` precedes is unknown: a call precedes, or a long path")
 PATH_WITHOUT_REGISTER_FENCE = _text(
-    "a path that no execution came along has no `wgmma.fence` before this multiplication"
+    "a path may lead from an access to its registers to this multiplication without a `wgmma.fence` between"
 )
 NO_FENCE_BEFORE_MULTIPLICATION = _text("no `wgmma.fence` comes before this multiplication")
 ADD_FENCE_AFTER_LAST_ACCESS = _text(
