@@ -143,12 +143,34 @@ class Evidence:
     steps: tuple[Step, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """What nothing proves at a site, although all that could prove it was examined.
+
+    reason: the words of the question; `{lines}` are the lines of its steps, the other instructions.
+    """
+
+    reason: str
+    steps: tuple[Step, ...] = ()
+
+
 #: The conditions on a launch under which an obligation is satisfied.
 LaunchNeeds: TypeAlias = tuple[LaunchNeed, ...]
 
-Prover: TypeAlias = "Callable[[FunctionProofs, Site], Evidence | LaunchNeeds | None]"
-"""Returns the evidence for a site from the proofs about all paths of its function, the conditions on the launch that
-remain, or None."""
+ProofResult: TypeAlias = Evidence | LaunchNeeds | Unproven | None
+"""The evidence for a site, the conditions on the launch that remain, what remains unproven, or None where it was not
+examined."""
+
+Prover: TypeAlias = "Callable[[FunctionProofs, Site], ProofResult]"
+"""Returns what the proofs about all paths of a function show of a site in it."""
+
+
+def _at_no_site(site: Site) -> bool:  # noqa: ARG001 (of any site)
+    return False
+
+
+#: The obligations are questions where all that could prove them was examined.
+IF_EXAMINED: Callable[[Site], bool] = _at_no_site
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +185,9 @@ class Rule:
     `isa` for both. covers: what the executions must agree on so that a satisfied check of an instruction is a proof:
     `paths` if the check depends on the order of a thread's events only, empty if it never is a proof.
     compares_all_threads: whether it counts what all threads do, such as arrivals. prove: the proof about all paths, if
-    there is any. needs_proof: whether an obligation without a proof is an open question, also if the rule found nothing
-    wrong; or at which sites it is one. unproven: why an obligation without a proof is open.
+    there is any. proves_strict: whether it is one of what the policy `strict` demands, too. needs_proof: whether an
+    obligation without a proof is an open question, also if the rule found nothing wrong; or at which sites it is one,
+    or `IF_EXAMINED` for those where `prove` returns `Unproven`. unproven: why an obligation without a proof is open.
     """
 
     code: DiagnosticCode
@@ -177,6 +200,7 @@ class Rule:
     covers: Literal["", "paths"] = ""
     compares_all_threads: bool = False
     prove: Prover | None = None
+    proves_strict: bool = True
     needs_proof: bool | Callable[[Site], bool] = False
     unproven: Message | str = obligation_words.NOT_COVERED()
 

@@ -16,7 +16,7 @@ from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
 from ptxkit.diagnostics.obligation import JudgedObligation, LaunchNeed, ObligationVerdict
 from ptxkit.fast_dataclasses import replace
 from ptxkit.rules.function_proofs import FunctionProofs
-from ptxkit.rules.model import STEP_LINES, Evidence, Rule
+from ptxkit.rules.model import STEP_LINES, Evidence, ProofResult, Rule, Unproven
 from ptxkit.rules.obligation_sites import Site
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.source import SourceFile, Span
@@ -59,10 +59,10 @@ class ObligationJudge:
         Those that only conditions on the launch leave open are excluded.
         """
         needs_proof = rule.needs_proof
-        sites = [
-            each for each in rule.sites(self._program) if needs_proof is True or (needs_proof and needs_proof(each))
-        ]
-        for site in sites:
+        for site in rule.sites(self._program):
+            is_needed = needs_proof is True or (needs_proof and needs_proof(site))
+            if not is_needed and (self._builder.has_violation or not isinstance(self._proof(rule, site), Unproven)):
+                continue  # what settles a violation may settle what it leaves unproven
             judged = self._judge_site(rule, site)
             is_open = judged.verdict is ObligationVerdict.OPEN and not judged.needs
             if is_open and self._question_about(rule, judged.span) is None:
@@ -73,7 +73,7 @@ class ObligationJudge:
         violation = self._violations.get((rule.code, span))
         if violation is not None:
             return self._record(rule, site, span, ObligationVerdict.VIOLATED, violation)
-        proof = rule.prove(self._proofs_about(site.step), site) if rule.prove is not None else None
+        proof = self._proof(rule, site)
         evidence = proof if isinstance(proof, Evidence) else self._evidence(rule, site)
         if evidence is not None:
             return self._record(rule, site, span, ObligationVerdict.DISCHARGED, self._words(evidence), evidence)
@@ -81,8 +81,13 @@ class ObligationJudge:
         needs = proof if isinstance(proof, tuple) else ()
         if needs and reason is None:
             reason = obligation_words.NEEDS(needs=", ".join(map(_need_words, needs)))
-        words = reason or str(rule.unproven)
+        words = reason or (self._words(proof) if isinstance(proof, Unproven) else str(rule.unproven))
         return replace(self._record(rule, site, span, ObligationVerdict.OPEN, words), needs=needs)
+
+    def _proof(self, rule: Rule, site: Site) -> ProofResult:
+        if rule.prove is None or (self._policy == "strict" and not rule.proves_strict):
+            return None
+        return rule.prove(self._proofs_about(site.step), site)
 
     def _question_about(self, rule: Rule, span: Span) -> str | None:
         return self._questions.get((rule.code, span)) or self._questions.get((ptx3xx.NOT_REACHED, span))
@@ -102,13 +107,14 @@ class ObligationJudge:
         """Returns the proofs about the function that contains a step."""
         return next(proofs for proofs in self.proofs if proofs.program.contains(step))
 
-    def _words(self, evidence: Evidence) -> str:
-        """Returns the words of the evidence with the lines of its steps."""
-        if STEP_LINES not in evidence.words:
-            return evidence.words
+    def _words(self, evidence: Evidence | Unproven) -> str:
+        """Returns the words of evidence, or of what is unproven, with the lines of its steps."""
+        words = evidence.words if isinstance(evidence, Evidence) else evidence.reason
+        if STEP_LINES not in words:
+            return words
         lines = [str(self._source.position(step.start)[0]) for step in evidence.steps]
         listed = f"lines {', '.join(lines[:-1])} and {lines[-1]}" if len(lines) > 1 else f"line {''.join(lines)}"
-        return evidence.words.format(lines=listed)
+        return words.format(lines=listed)
 
     def _record(
         self,

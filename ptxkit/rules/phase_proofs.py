@@ -15,15 +15,15 @@ from ptxkit.rules.obligation_sites import Site
 
 def prove_bytes(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
     """Proves for PTX503 that each phase waits for as many bytes as the copies transfer that belong to it."""
-    return _by_phases(proofs) if proofs.intervals.counts_bytes(site.step) else None
+    return by_schedules(proofs) if proofs.intervals.counts_bytes(site.step) else None
 
 
 def prove_phases(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:  # noqa: ARG001 (of the kernel)
     """Proves for PTX501, PTX504, PTX505 and PTX601 that mbarriers and barriers are used as their phases need it."""
-    return _by_phases(proofs) if proofs.intervals.follows_phases else None
+    return by_schedules(proofs) if proofs.intervals.follows_phases else None
 
 
-def _by_phases(proofs: FunctionProofs) -> Evidence | LaunchNeeds:
+def by_schedules(proofs: FunctionProofs) -> Evidence | LaunchNeeds:
     """Returns the evidence for what the schedules show, or the size of the block for which they show it."""
     launch = launch_config_of(proofs.program)
     if launch.is_exact:

@@ -59,9 +59,9 @@ from ptxkit.rules.model import (
     Evidence,
     Finding,
     FixCandidate,
-    LaunchNeeds,
     Observation,
     OpenObligation,
+    ProofResult,
     Rule,
     StepEdit,
     add_statement,
@@ -224,7 +224,7 @@ def _first_wait(issuer: ThreadView, copy: AsyncCopy) -> tuple[tuple[tuple[Step, 
     return ((step, label()),), wait_help()
 
 
-def prove(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+def prove(proofs: FunctionProofs, site: Site) -> ProofResult:
     """Proves that a source has been read before each exit, or that no operation uses the bytes of another operand."""
     reads = (effect for effect in site.step.effects if is_source_of_group(effect))
     if not any(isinstance(effect, Access) and effect.address == site.subject for effect in reads):

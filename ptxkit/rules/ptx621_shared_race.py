@@ -72,7 +72,7 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.function_proofs import FunctionProofs
-from ptxkit.rules.model import Evidence, Finding, LaunchNeeds, Observation, OpenObligation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, ProofResult, Rule
 from ptxkit.rules.obligation_sites import (
     Site,
     either,
@@ -263,7 +263,7 @@ _prove_read = proves_order(reads_shared, writes_shared)
 _prove_write = proves_order(writes_shared, may_touch_shared)
 
 
-def _prove(proofs: FunctionProofs, site: Site) -> Evidence | LaunchNeeds | None:
+def _prove(proofs: FunctionProofs, site: Site) -> ProofResult:
     """Proves that no other thread writes the bytes of a read, and that none accesses those of a write.
 
     It proves nothing of accesses that are of global memory by their form.

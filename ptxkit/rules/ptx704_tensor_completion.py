@@ -46,8 +46,9 @@ from ptxkit.analysis.tensor.tensor_memory import (
 )
 from ptxkit.diagnostics import Message
 from ptxkit.diagnostics.catalogue import ptx7xx
-from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
+from ptxkit.rules.model import IF_EXAMINED, TRUNCATED, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.obligation_sites import both, is_tensor_access, negation, sites_of
+from ptxkit.rules.tensor_proofs import is_pipelined, prove_operations_complete
 
 #: The completion mechanism of the operations that a commit covers.
 _COMMIT_COMPLETION = "tcgen05"
@@ -104,4 +105,11 @@ def incomplete_operation(facts: ScenarioFacts, write: TmemUse, use: TmemUse, doe
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_COMPLETION, check, asynchronous=True, sites=sites_of(is_tensor_access))
+RULE = Rule(
+    ptx7xx.TENSOR_COMPLETION,
+    check,
+    asynchronous=True,
+    sites=sites_of(both(is_tensor_access, negation(is_pipelined))),
+    prove=prove_operations_complete,
+    needs_proof=IF_EXAMINED,
+)

@@ -45,8 +45,9 @@ from ptxkit.analysis.tensor.tensor_memory import (
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import TensorFence, TensorMemory
-from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.model import IF_EXAMINED, Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
+from ptxkit.rules.tensor_proofs import prove_fenced_after
 from ptxkit.syntax.constants import WARP_SIZE
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
@@ -166,4 +167,11 @@ def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Find
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_FENCE, check, sites=sites_of(is_tensor_access))
+RULE = Rule(
+    ptx7xx.TENSOR_FENCE,
+    check,
+    sites=sites_of(is_tensor_access),
+    prove=prove_fenced_after,
+    proves_strict=False,
+    needs_proof=IF_EXAMINED,
+)

@@ -43,8 +43,9 @@ from ptxkit.analysis.tensor.tensor_memory import (
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import Access
-from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
+from ptxkit.rules.model import IF_EXAMINED, Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_tensor_access, sites_of
+from ptxkit.rules.tensor_proofs import prove_moves_complete
 from ptxkit.syntax.constants import WARP_SIZE
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
@@ -164,4 +165,11 @@ def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_WAIT, check, asynchronous=True, sites=sites_of(is_tensor_access))
+RULE = Rule(
+    ptx7xx.TENSOR_WAIT,
+    check,
+    asynchronous=True,
+    sites=sites_of(is_tensor_access),
+    prove=prove_moves_complete,
+    needs_proof=IF_EXAMINED,
+)

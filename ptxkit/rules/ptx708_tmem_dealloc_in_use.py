@@ -44,9 +44,10 @@ from ptxkit.analysis.tensor.tensor_memory import (
 )
 from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
-from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.model import IF_EXAMINED, TRUNCATED, Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_a, sites_of
 from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
+from ptxkit.rules.tensor_proofs import prove_unused
 from ptxkit.syntax.constants import WARP_SIZE
 
 
@@ -194,4 +195,10 @@ def _use_in_progress(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> Findin
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_DEALLOCATED_IN_USE, check, sites=sites_of(is_a(TensorMemory)))
+RULE = Rule(
+    ptx7xx.TENSOR_DEALLOCATED_IN_USE,
+    check,
+    sites=sites_of(is_a(TensorMemory, action="deallocate")),
+    prove=prove_unused,
+    needs_proof=IF_EXAMINED,
+)

@@ -61,6 +61,8 @@ class StateAccess:
         """
         if self.effect.order != "weak" and other.effect.order != "weak":
             return True
+        if self.effect.space == other.effect.space == "tensor" and self.group == other.group == "tcgen05":
+            return True  # multiplications are pipelined with each other
         is_bulk = not {self.group, other.group} <= {None, "cp.async"}
         is_same = self.step is other.step or (bool(self.stored) and self.stored == other.stored)
         return is_same and not is_bulk and self.writes and other.writes
@@ -74,7 +76,11 @@ _MutablePending = dict[StateAccess, tuple[int, int]]
 
 
 class IntervalAccesses:
-    """The accesses in the states of one kernel. may_share: whether an access may be one of the CTA's shared memory."""
+    """The accesses in the states of one kernel.
+
+    may_share: whether an access may be one of the CTA's shared memory. others: the accesses of a step in a state to
+    other memory, or None.
+    """
 
     def __init__(
         self,
@@ -83,7 +89,9 @@ class IntervalAccesses:
         values: ThreadValues,
         states: CtaStates,
         may_share: Callable[[Step, Access], bool],
+        others: Callable[[IntervalState, Step], Iterator[StateAccess]] | None = None,
     ) -> None:
+        self._others = others
         self._program, self._cfg, self._values, self._states = program, cfg, values, states
         self._may_share = may_share
         self._by_state: dict[IntervalState, list[StateAccess]] = {}
@@ -129,6 +137,8 @@ class IntervalAccesses:
                 for target, threads in self._values.targets(step, effect, executing, state.values).items():
                     if threads:
                         yield self._access(state, step, effect, threads, target)
+        if self._others is not None:
+            yield from self._others(state, step)
 
     def _access(
         self, state: IntervalState, step: Step, effect: Access, executing: int, target: int | None

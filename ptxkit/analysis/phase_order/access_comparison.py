@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
+from ptxkit.analysis.dataflow.column_ranges import ColumnRanges
 from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.intervals.unfenced_writes import is_async_read
 from ptxkit.analysis.ir.program import Step
@@ -16,30 +17,37 @@ from ptxkit.analysis.phase_order.order_state import ALL, NOTHING, THREAD, WARP, 
 from ptxkit.analysis.phase_order.ordering_effects import OrderingEffects
 from ptxkit.analysis.phase_order.overlaps import Overlaps
 from ptxkit.analysis.phase_order.segments import LocatedAccess, Segment, UnknownOrderError
+from ptxkit.analysis.phase_order.tensor_accesses import is_of_tensor_memory, is_pipelined, is_warp_collective
 
 
 class AccessComparison:
     """The accesses of one kernel that a schedule does not order.
 
     pairs: those that may use the same bytes, for each of both steps. unfenced: the writes of the generic proxy that no
-    fence follows, for each step that may read them by the async proxy.
+    fence follows, for each step that may read them by the async proxy. tensor_pairs: as `pairs`, of Tensor Memory.
+    tensor_unfenced: the accesses to it after which a thread executes no fence, for each step that needs one. columns:
+    those that loads and stores access.
     """
 
-    def __init__(self, overlaps: Overlaps, effects: OrderingEffects) -> None:
-        self._overlaps, self._effects = overlaps, effects
-        self._batches = AccessBatches()
+    def __init__(
+        self, overlaps: Overlaps, effects: OrderingEffects, columns: ColumnRanges, *, has_tensor_fences: bool
+    ) -> None:
+        self._overlaps, self._effects, self._columns = overlaps, effects, columns
+        self._batches = AccessBatches(has_tensor_fences=has_tensor_fences)
         self._conflicts: dict[tuple[AccessBatch, AccessBatch], Sequence[tuple[StateAccess, StateAccess]]] = {}
         self._of_segment: dict[Segment, Sequence[AccessBatch]] = {}
         self._compared: set[Hashable] = set()
         self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
         self.unfenced: dict[Step, set[Step]] = defaultdict(set)
+        self.tensor_pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
+        self.tensor_unfenced: dict[Step, set[Step]] = defaultdict(set)
 
     def clear(self) -> None:
         """Forgets all comparisons, since the threads are divided into other groups."""
         self._compared.clear()
         self._of_segment.clear()  # whose accesses are compared with each other where it is not known
-        self.pairs.clear()
-        self.unfenced.clear()
+        for found in (self.pairs, self.unfenced, self.tensor_pairs, self.tensor_unfenced):
+            found.clear()
 
     def add(self, state: ScheduleState, group: int, located: Sequence[LocatedAccess], segment: Segment | None) -> None:
         """Compares accesses of a group with what is not ordered before them, and with each other; then they occur.
@@ -105,8 +113,13 @@ class AccessComparison:
     ) -> None:
         """Compares an access with an earlier one."""
 
+        is_collective = is_warp_collective(access) and is_warp_collective(other)
+        is_apart = is_own and is_collective and self._columns.are_apart(access.step, other.step)
+
         def may_meet(level: int) -> bool:
             needed = level if is_own or level == WARP else NOTHING
+            if is_apart or (is_collective and not is_own):
+                needed = max(needed, WARP)  # each lane compares the instructions of its warp
             return level != ALL and self._overlaps.may_meet(access, mask, other, others, needed)
 
         level, fenced = levels
@@ -116,6 +129,11 @@ class AccessComparison:
             self._add(access, other)
         if is_async_read(access) and other.writes and other.effect.proxy == "generic" and may_meet(fenced):
             self.unfenced[access.step].add(other.step)
+        if self._batches.needs_tensor_fence(access, other):
+            # Loads and stores are complete when their warp has waited for them.
+            needed = fenced if is_pipelined(other) else max(fenced, WARP)
+            if may_meet(needed):
+                self.tensor_unfenced[access.step].add(other.step)
 
     def _compare_within(self, located: Sequence[LocatedAccess], segment: Segment | None) -> None:
         """Compares the accesses of a segment, or of an ordering step, with each other."""
@@ -136,6 +154,8 @@ class AccessComparison:
             or (other.group is not None and segment.is_after(first, second))
         )
         level = WARP if any(_is_executed_by_warps(each.step) for each in (one, other)) else THREAD
+        if is_warp_collective(one) and is_warp_collective(other) and self._columns.are_apart(one.step, other.step):
+            follows = False
         if self._shares(first, second, NOTHING if follows else level):
             self._add(one, other)
 
@@ -143,8 +163,9 @@ class AccessComparison:
         return self._overlaps.may_meet(one[1], one[2], other[1], other[2], level)
 
     def _add(self, one: StateAccess, other: StateAccess) -> None:
-        self.pairs[one.step].add((one, other))
-        self.pairs[other.step].add((other, one))
+        pairs = self.tensor_pairs if is_of_tensor_memory(one) else self.pairs
+        pairs[one.step].add((one, other))
+        pairs[other.step].add((other, one))
 
 
 def _is_executed_by_warps(step: Step) -> bool:

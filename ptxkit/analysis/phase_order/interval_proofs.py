@@ -40,6 +40,7 @@ from ptxkit.isa.expressions import roles_in
 from ptxkit.syntax.tree import operand_names
 
 if TYPE_CHECKING:
+    from ptxkit.analysis.phase_order.access_comparison import AccessComparison
     from ptxkit.analysis.phase_order.phase_order import PhaseOrder
 
 #: The proxy fences of which a pair orders as one.
@@ -71,9 +72,9 @@ class IntervalProofs:
         if not self._is_applicable():
             return None
         phases = self._phases
-        if phases is not None and phases.reason is None:
-            self._unfenced = phases.unfenced
-            return phases.pairs
+        if phases is not None and phases.compared is not None:
+            self._unfenced = phases.compared.unfenced
+            return phases.compared.pairs
         return self._find_pairs()
 
     @cached_property
@@ -85,8 +86,10 @@ class IntervalProofs:
     @cached_property
     def _phases(self) -> PhaseOrder | None:
         """The order by mbarriers and by barriers of some threads, if the kernel has such."""
-        if not self._has_phases:
-            return None
+        return self._schedules if self._has_phases else None
+
+    @cached_property
+    def _schedules(self) -> PhaseOrder:
         from ptxkit.analysis.phase_order.phase_order import PhaseOrder  # only few kernels need these modules
 
         return PhaseOrder(
@@ -120,6 +123,15 @@ class IntervalProofs:
         if self._phases is None or self._phases.reason is not None:
             return ()
         return tuple(s for s in self._ordering_steps if any(map(_waits, s.effects)))
+
+    @cached_property
+    def tensor_order(self) -> AccessComparison | None:
+        """The accesses to Tensor Memory that are not ordered; None where the threads were not followed to their exits.
+
+        Loads and stores of different warps are taken to access different lanes.
+        """
+        schedules = self._schedules if self._is_applicable() else None
+        return schedules.compared if schedules is not None and not schedules.blocked else None
 
     @property
     def follows_phases(self) -> bool:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import IntervalState
-from ptxkit.analysis.phase_order.access_batches import AccessBatch
+from ptxkit.analysis.phase_order.access_batches import PROXY_FENCE, TENSOR_FENCE, AccessBatch
 from ptxkit.analysis.phase_order.comparisons import bounds, is_possible
 from ptxkit.analysis.phase_order.iteration_counts import IterationCount, LoopExit
 from ptxkit.analysis.phase_order.uniform_branches import BranchOutcomes, UniformBranch
@@ -21,6 +21,8 @@ from ptxkit.syntax.constants import WARP_SIZE
 #: How much of an event is ordered before what a group does next: nothing, the part of the same thread, of the same
 #: warp, or all of it.
 NOTHING, THREAD, WARP, ALL = range(4)
+#: The group of the operations that `tcgen05.commit` commits.
+_TCGEN05 = "tcgen05"
 
 SharedBranch: TypeAlias = LoopExit | UniformBranch
 Event: TypeAlias = "tuple[object, ...]"
@@ -33,9 +35,9 @@ the last one has age 0 and the one before it age 1.
 class EventOrder:
     """What is known of the last occurrence of an event.
 
-    levels: how much of it is ordered before each group. fenced: the same for a proxy fence that follows it. mask: the
-    threads. pending: the group of operations that must be waited for, or the barrier whose phase completes it; None if
-    the event is complete. commits: the commits since, for a group of operations.
+    levels: how much of it is ordered before each group. fenced: the same for a fence that follows it. mask: the
+    threads. pending: the group of operations that must be waited for, the barrier whose phase completes it, or several
+    of which one suffices; None if the event is complete. commits: the commits since, for a group of operations.
     """
 
     levels: tuple[int, ...]
@@ -49,6 +51,15 @@ class EventOrder:
         return replace(
             self, levels=_raise_level(self.levels, group, level), fenced=_raise_level(self.fenced, group, fenced)
         )
+
+    def with_commit(self, barrier: object) -> EventOrder:
+        """Returns the same event, which a phase of one more barrier completes."""
+        before = self.pending if isinstance(self.pending, frozenset) else frozenset[object]()
+        return replace(self, pending=before | {barrier})
+
+    def is_completed_by(self, barrier: object) -> bool:
+        """Returns whether the current phase of a barrier completes the event."""
+        return self.pending == barrier or (isinstance(self.pending, frozenset) and barrier in self.pending)
 
     def as_complete(self) -> EventOrder:
         """Returns the same event, complete."""
@@ -265,8 +276,26 @@ class ScheduleState:
             return level == THREAD and event[2] == group and not order.mask & ~threads
 
         events = {each for each, order in self.events.items() if is_whole(order.levels[group], each, order)}
-        fenced = {each for each in events if is_whole(self.events[each].fenced[group], each, self.events[each])}
+        # A fence for Tensor Memory orders only what its own thread does.
+        awaiting = (each for each in events if fence_after(each) == PROXY_FENCE)
+        fenced = {each for each in awaiting if is_whole(self.events[each].fenced[group], each, self.events[each])}
         return Known(frozenset(events), frozenset(fenced))
+
+    def commit_operations(self, group: int, threads: int, barrier: object) -> Known:
+        """Lets a barrier complete the tcgen05 operations of a group that are pending, and returns those that are not.
+
+        threads: those that commit them. Each commit covers all earlier operations of its thread.
+        """
+        found: list[Event] = []
+        for event, order in list(self.events.items()):
+            batch = event[1]
+            if not isinstance(batch, AccessBatch) or event[2] != group or batch.group != _TCGEN05:
+                continue
+            if order.pending is not None:
+                self.events[event] = order.with_commit(barrier)
+            elif not order.mask & ~threads:
+                found.append(event)
+        return Known(frozenset(found))
 
     def observe(self, group: int, known: Known, order: str) -> None:
         """Orders what was published as a wait or a barrier of a group orders it; a relaxed one needs a fence later."""
@@ -292,10 +321,12 @@ class ScheduleState:
         self.learn(group, self.fences.pop(("observed", group), Known()))
         self.fences["released", group] = self.published_by(group, threads)
 
-    def fence(self, group: int) -> None:
-        """Adds a proxy fence of a group."""
+    def fence(self, group: int, kind: str) -> None:
+        """Adds a fence of a group; one for Tensor Memory also orders what relaxed waits observed."""
+        observed = self.fences.get(("observed", group), Known()) if kind == TENSOR_FENCE else Known()
+        self.learn(group, Known(frozenset(event for event in observed.events if fence_after(event) == kind)))
         for event, order in self.events.items():
-            if _needs_fence(event):
+            if fence_after(event) == kind:
                 self.events[event] = order.with_level(group, NOTHING, fenced=order.levels[group])
 
     def forget_settled(self) -> None:
@@ -308,7 +339,7 @@ class ScheduleState:
 
         def is_settled(event: Event, order: EventOrder) -> bool:
             is_known = order.pending is None and is_everywhere(order.levels)
-            return is_known and (not _needs_fence(event) or is_everywhere(order.fenced))
+            return is_known and (not fence_after(event) or is_everywhere(order.fenced))
 
         self.forget([event for event, order in self.events.items() if is_settled(event, order)])
 
@@ -368,8 +399,9 @@ def cta_of(key: object) -> int | None:
     return rank if isinstance(rank, int) else None
 
 
-def _needs_fence(event: Event) -> bool:
-    return isinstance(event[1], AccessBatch) and event[1].needs_fence
+def fence_after(event: Event) -> str:
+    """Returns the kind of fence that must follow an event; empty if none must."""
+    return event[1].fence if isinstance(event[1], AccessBatch) else ""
 
 
 def _with_age(known: Known, last: Event, before: Event) -> Known:

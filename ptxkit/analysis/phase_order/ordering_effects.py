@@ -17,7 +17,7 @@ from ptxkit.analysis.intervals.unfenced_writes import is_shared_fence
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.limits import MAX_PENDING_COMMITS
-from ptxkit.analysis.phase_order.access_batches import AccessBatch
+from ptxkit.analysis.phase_order.access_batches import PROXY_FENCE, TENSOR_FENCE, AccessBatch
 from ptxkit.analysis.phase_order.order_state import (
     ALL,
     NOTHING,
@@ -29,6 +29,7 @@ from ptxkit.analysis.phase_order.order_state import (
     PhaseState,
     ScheduleState,
     cta_of,
+    fence_after,
     warps_of,
 )
 from ptxkit.analysis.phase_order.segments import DividedGroupError, UnknownOrderError
@@ -75,7 +76,7 @@ class OrderingEffects:
 
     def complete(self, state: ScheduleState, key: object) -> None:
         """Completes a phase, and with it the operations that it waits for."""
-        done = [event for event, order in state.events.items() if order.pending == key]
+        done = [event for event, order in state.events.items() if order.is_completed_by(key)]
         if done and not state.barriers[key].expects and any(_is_copy(event) for event in done):
             raise UnknownOrderError("a phase may be complete before the copies that belong to it")
         for event in done:
@@ -95,7 +96,9 @@ class OrderingEffects:
                     _commit(state, group, effect.group)
                 self._wait_for_groups(state, group, step, effect)
             case fx.ProxyFence() if is_shared_fence(effect):
-                state.fence(group)
+                state.fence(group, PROXY_FENCE)
+            case fx.TensorFence(side="after"):
+                state.fence(group, TENSOR_FENCE)
             case fx.MemoryFence(order="acq_rel" | "sc", only=None):
                 state.fence_memory(group, self.groups[group])
             case _:
@@ -141,10 +144,7 @@ class OrderingEffects:
             number = count * threads.bit_count()
             known = state.released_by(group, threads, self.groups[group], effect.order)
             if effect.asynchronous:
-                known = known.of_operations()
-                for event, order in list(state.events.items()):
-                    if event[0] == "access" and event[2] == group and order.pending == "tcgen05":
-                        state.events[event] = replace(order, pending=key)
+                known = known.of_operations() | state.commit_operations(group, threads, key)
             if effect.expect is not None:
                 self._expect(state, group, key, self._sum(at, step, effect.expect, threads))
             barrier = self._phase_of(state, key, group)
@@ -321,7 +321,9 @@ class OrderingEffects:
             changed = order
             for group in groups:
                 changed = changed.with_level(
-                    group, level_of(order.levels, event, group), fenced=level_of(order.fenced, event, group)
+                    group,
+                    level_of(order.levels, event, group),
+                    fenced=level_of(order.fenced, event, group) if fence_after(event) == PROXY_FENCE else NOTHING,
                 )
             state.events[event] = changed
 

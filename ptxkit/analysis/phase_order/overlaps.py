@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from math import gcd
 
@@ -40,7 +40,9 @@ class Overlaps:
         everyone = (1 << cluster.count) - 1
         self._extents = {each: tuple(self._extent(each, everyone)) for each in accesses}
         self._partners = {each: frozenset(others) for each, others in self._find_partners().items()}
-        self._known: dict[tuple[StateAccess, int, StateAccess, int, int], bool] = {}
+        numbers: dict[Hashable, int] = {}
+        self._places = {each: numbers.setdefault(_place_of(each), len(numbers)) for each in accesses}
+        self._known: dict[tuple[int, int, int, int, int], bool] = {}
 
     def partners(self, access: StateAccess) -> frozenset[StateAccess]:
         """Returns the accesses that may use the same bytes, and are not compatible with one."""
@@ -59,11 +61,12 @@ class Overlaps:
             open_places.append((high, extent))
             overlapping.update(pair for _, other in open_places for pair in ((extent, other), (other, extent)))
             self._spend(len(open_places))
+        writing = {extent: [each for each in own if each.writes] for extent, own in by_extent.items()}
         for first, second in overlapping:
             for one in by_extent[first]:
-                for other in by_extent[second]:
+                for other in by_extent[second] if one.writes else writing[second]:
                     self._spend(1)
-                    if (one.writes or other.writes) and not one.is_compatible_with(other):
+                    if not one.is_compatible_with(other):
                         found[one].append(other)
         return found
 
@@ -73,7 +76,7 @@ class Overlaps:
         own, others: the threads that execute the accesses. level: `NOTHING` for any pair of threads, `THREAD` for
         pairs of different threads, `WARP` for pairs of different warps.
         """
-        key = (one, own, other, others, level)
+        key = (self._places[one], own, self._places[other], others, level)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._compare(one, own, other, others, level)
@@ -146,6 +149,12 @@ class Overlaps:
         self._left -= amount
         if self._left < 0:
             raise UnknownOrderError("the accesses exceed the limit")
+
+
+def _place_of(access: StateAccess) -> Hashable:
+    """Returns what accesses to the same bytes have in common, whatever their instructions are."""
+    is_located = None not in (access.lows, access.size) and access.atom is None
+    return (access.lows, access.size, access.threads) if is_located else access
 
 
 def is_box(access: StateAccess) -> bool:

@@ -13,6 +13,7 @@ from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateA
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_TRACKED_PREDICATES
+from ptxkit.analysis.phase_order.access_comparison import AccessComparison
 from ptxkit.analysis.phase_order.comparisons import compared_term, leaves_of
 from ptxkit.analysis.phase_order.iteration_counts import LoopExit
 from ptxkit.analysis.phase_order.loop_exits import loop_exits
@@ -20,6 +21,7 @@ from ptxkit.analysis.phase_order.order_state import SharedBranch
 from ptxkit.analysis.phase_order.overlaps import Overlaps
 from ptxkit.analysis.phase_order.schedule import PhaseSchedule
 from ptxkit.analysis.phase_order.segments import Segments, UnknownOrderError
+from ptxkit.analysis.phase_order.tensor_accesses import TensorAccesses
 from ptxkit.analysis.phase_order.thread_states import Side, ThreadStates, ordering_steps, wait_results
 from ptxkit.analysis.phase_order.uniform_branches import deciding_blocks, uniform_branches
 from ptxkit.analysis.values.scenario import LaunchConfig
@@ -39,8 +41,8 @@ class PhaseOrder:
     """The accesses of one kernel that nothing is proven to order.
 
     wanted: the values that decide the accesses and the paths, other than guards of some steps. may_share: whether an
-    access may be one of the CTA's shared memory. ranges_of: the bytes that an access may use. pairs, unfenced: as in
-    `PhaseSchedule`; `reason` is why nothing is known, None otherwise. blocked: the steps at which threads may wait
+    access may be one of the CTA's shared memory. ranges_of: the bytes that an access may use. compared: the accesses
+    that are not ordered; None if nothing is known, for a `reason`. blocked: the steps at which threads may wait
     without end. counted: those that use only mbarriers whose phases wait for as many bytes as copies transfer.
     accesses: those of all states; None if these are unknown.
     """
@@ -55,8 +57,7 @@ class PhaseOrder:
         may_share: Callable[[Step, Access], bool],
         ranges_of: Callable[[StateAccess], Sequence[tuple[int, int]]],
     ) -> None:
-        self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = {}
-        self.unfenced: dict[Step, set[Step]] = {}
+        self.compared: AccessComparison | None = None
         self.reason: str | None = None
         self.blocked: set[Step] = set()
         self.counted: set[Step] = set()
@@ -75,7 +76,8 @@ class PhaseOrder:
         operands = [*wanted(values, counted), *_ordering_values(program, cfg, values, counted)]
         try:
             states = ThreadStates(program, cfg, values, execution, operands, counted)
-            accesses = IntervalAccesses(program, cfg, values, states, may_share)
+            tensor = TensorAccesses(program, values, ordering)
+            accesses = IntervalAccesses(program, cfg, values, states, may_share, tensor.of_step)
             deciding = deciding_blocks(cfg, ordering)
             tracked = _predicates_to_track(states, exits, cfg, deciding)
             shared: dict[int, SharedBranch] = {
@@ -87,7 +89,7 @@ class PhaseOrder:
             segments = Segments(states, accesses, tracked, shared)
             self.accesses = [each for state in states.states for each in _all_accesses(accesses, state)]
             overlaps = Overlaps(values.cluster, ranges_of, self.accesses)
-            schedule = PhaseSchedule(values, states, accesses, segments, overlaps, cfg)
+            schedule = PhaseSchedule(values, states, accesses, segments, overlaps, program)
         except UnknownOrderError as error:
             self.reason = str(error)
             return
@@ -95,7 +97,7 @@ class PhaseOrder:
             self.reason = "the threads may be in too many states"
             return
         self.blocked, self.counted = schedule.blocked, schedule.counted
-        self.pairs, self.unfenced = schedule.pairs, schedule.unfenced
+        self.compared = schedule.compared
 
 
 def _multicasts(program: Program) -> bool:

@@ -16,10 +16,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.dataflow.column_ranges import ColumnRanges
 from ptxkit.analysis.intervals.cta_states import IntervalState, members_of
-from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
+from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses
 from ptxkit.analysis.intervals.thread_values import ThreadValues
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_SCHEDULE_EVENTS
 from ptxkit.analysis.phase_order.access_comparison import AccessComparison
 from ptxkit.analysis.phase_order.order_state import Known, ScheduleState
@@ -34,7 +35,7 @@ from ptxkit.syntax.constants import WARP_SIZE
 
 
 class PhaseSchedule:
-    """The schedule of one kernel. pairs, unfenced: as in `IntervalConflicts` and `UnfencedWrites`."""
+    """The schedule of one kernel. compared: the accesses that it does not order."""
 
     def __init__(
         self,
@@ -43,8 +44,9 @@ class PhaseSchedule:
         accesses: IntervalAccesses,
         segments: Segments,
         overlaps: Overlaps,
-        cfg: ControlFlowGraph,
+        program: Program,
     ) -> None:
+        cfg = program.analysis(ControlFlowGraph)
         self._shared = segments.shared
         self._values, self._states, self._accesses = values, states, accesses
         self._segments = segments
@@ -63,19 +65,13 @@ class PhaseSchedule:
         )
         groups = [part for part in parts if part]
         self._effects = OrderingEffects(values, groups)
-        self._compared = AccessComparison(overlaps, self._effects)
+        has_fences = any(state.barrier is not None and _fences_tensor_memory(state.barrier) for state in states.states)
+        columns = program.analysis(ColumnRanges)
+        self.compared = AccessComparison(overlaps, self._effects, columns, has_tensor_fences=has_fences)
         uses = self._blocks_of_mbarriers(cfg)
         self._relevance = Relevance(cfg, segments.shared, segments.tracked, uses, overlaps)
         while not self._try_to_explore():
             pass
-
-    @property
-    def pairs(self) -> dict[Step, set[tuple[StateAccess, StateAccess]]]:
-        return self._compared.pairs
-
-    @property
-    def unfenced(self) -> dict[Step, set[Step]]:
-        return self._compared.unfenced
 
     @property
     def counted(self) -> set[Step]:
@@ -115,7 +111,7 @@ class PhaseSchedule:
 
     def _explore(self) -> None:
         self.blocked.clear()
-        self._compared.clear()
+        self.compared.clear()
         self._effects.unbalanced.clear()
         first = self._states.states[0]
         waiting = [ScheduleState([None] * len(self._effects.groups))]
@@ -287,7 +283,7 @@ class PhaseSchedule:
     ) -> Iterator[ScheduleState]:
         if located:
             state = state.copy()
-            self._compared.add(state, group, located, None)
+            self.compared.add(state, group, located, None)
         yield from self._enter(state, group, _after(at, choice))
 
     def _enter(self, state: ScheduleState, group: int, roots: Iterable[IntervalState]) -> Iterator[ScheduleState]:
@@ -297,7 +293,7 @@ class PhaseSchedule:
                 base = state.copy()
                 if not base.assume(segment.assumed) or not base.decide(group, segment.decided):
                     continue
-                self._compared.add(base, group, segment.accesses, segment)
+                self.compared.add(base, group, segment.accesses, segment)
                 for end in segment.ends:
                     after = base.copy()
                     after.at[group], before = end, state.at[group]
@@ -324,3 +320,7 @@ def _wait_of(at: IntervalState) -> fx.MbarrierWait | None:
 
 def _is_collective(step: Step) -> bool:
     return any(isinstance(effect, fx.Access) and effect.completion == "wgmma" for effect in step.effects)
+
+
+def _fences_tensor_memory(step: Step) -> bool:
+    return any(isinstance(effect, fx.TensorFence) for effect in step.effects)

@@ -26,6 +26,7 @@ from ptxkit.isa.effects import (
     MbarrierWait,
     MemoryFence,
     ProxyFence,
+    TensorFence,
     WaitGroup,
 )
 from ptxkit.syntax.tree import Name
@@ -88,6 +89,8 @@ def _orders(effect: Effect) -> bool:
         return effect.level != "warp" or effect.order != "relaxed"
     if isinstance(effect, Access):
         return effect.completion == "wgmma"
+    if isinstance(effect, TensorFence):
+        return effect.side == "after"
     return isinstance(effect, MbarrierEffect | CommitGroup | WaitGroup | ProxyFence)
 
 

@@ -59,6 +59,19 @@ FOLLOWED_PHASES = TextTemplate(
 SEPARATE_THREADS = TextTemplate("apart: no two threads use the same bytes")
 OWN_CTA = TextTemplate("base: on each path, it is in the shared memory of the executing CTA")
 SEPARATE_CTAS = TextTemplate("no instruction of the kernel accesses the shared memory of another CTA")
+NO_COMMIT_PROVEN = TextTemplate(
+    "no wait for a commit is proven to order it and the operations at {lines}, in all schedules of the threads"
+)
+NO_WAIT_PROVEN = TextTemplate(
+    "no `tcgen05.wait` and synchronization are proven to order it and the accesses at {lines}, in all schedules of the"
+    " threads"
+)
+NO_TENSOR_FENCE_PROVEN = TextTemplate(
+    "no `tcgen05.fence::after_thread_sync` is proven to follow the synchronization with the operations at {lines}"
+)
+NO_ORDER_BEFORE_DEALLOCATION_PROVEN = TextTemplate(
+    "the accesses at {lines} are not proven to be complete before it, in all schedules of the threads"
+)
 MAP_OF_HOST = TextTemplate("base: on each path, it is a parameter or a constant, which no kernel writes")
 NO_FLAG = TextTemplate(
     "no loop of the kernel ends because of what it loads, and no store may be of a buffer from which it loads"
