@@ -9,12 +9,14 @@ kernel parameters is in `global`), "Shared State Space" (`.shared::cta` is part 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import TypeAlias
 
 from ptxkit.analysis.limits import MAX_COMPARISONS
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.semantics.value_ops import compare
+from ptxkit.semantics.value_ops import COMPARISONS, bit_mask, interpret
 
 _WIDTHS = {"16": 16, "32": 32, "64": 64}
 _SPACE = "space"
@@ -22,40 +24,56 @@ _SPACE = "space"
 _ENCLOSING_SPACE = {"param": "global", "shared": "shared::cluster", "shared::cta": "shared::cluster"}
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The condition `unknown operator constant`, on numbers of a type such as `u32`."""
-
-    unknown: SymbolicValue
-    kind: str
-    operator: str
-    constant: int
-
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """The smallest and the largest number of the type."""
-        width = _WIDTHS[self.kind[1:]]
-        return (-1 << width - 1, (1 << width - 1) - 1) if self.kind[0] == "s" else (0, (1 << width) - 1)
-
-    def holds(self, number: int) -> bool:
-        """Returns whether the comparison holds for a number in place of the unknown, interpreted as the type."""
-        return compare(self.operator, self.kind, number, self.constant) == 1
+_Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""Ranges of numbers, each with its last one, in ascending order and with others between them. The numbers are bits, so
+that they have a meaning for signed and unsigned types of a width.
+"""
 
 
-def comparison_of(key: Hashable) -> Comparison | None:
-    """Returns the comparison that a condition results from; None for any other condition."""
+def numbers_satisfying(key: Hashable) -> _Ranges | None:
+    """Returns the numbers for which a condition `unknown operator constant` holds; None for any other condition."""
     if not isinstance(key, tuple) or len(key) != 5 or subject_of(key) is None:
         return None
-    _, operator, kind, unknown, constant = key
-    return Comparison(unknown, kind, operator, constant)
+    _, operator, kind, _, constant = key
+    return _satisfying(operator, kind, constant)
+
+
+@lru_cache(maxsize=1 << 12)
+def _satisfying(operator: str, kind: str, constant: int) -> _Ranges:
+    width, is_signed = _WIDTHS[kind[1:]], kind[0] == "s"
+    limit = interpret(constant, width, is_signed)
+    least, largest = (-1 << width - 1, bit_mask(width - 1)) if is_signed else (0, bit_mask(width))
+    ordered = [(least, limit - 1), (limit, limit), (limit + 1, largest)]
+    holding = [each for each in ordered if each[0] <= each[1] and COMPARISONS[operator](each[0], limit)]
+    parts = [
+        part for low, high in holding for part in ((low, min(high, -1)), (max(low, 0), high)) if part[0] <= part[1]
+    ]
+    found: list[tuple[int, int]] = []
+    for low, high in sorted((low & bit_mask(width), high & bit_mask(width)) for low, high in parts):
+        if found and found[-1][1] == low - 1:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return tuple(found)
+
+
+def _outside(ranges: _Ranges, width: int) -> _Ranges:
+    """Returns the numbers of a width that are in none of the ranges."""
+    starts = (0, *(high + 1 for _, high in ranges))
+    ends = (*(low - 1 for low, _ in ranges), bit_mask(width))
+    return tuple((low, high) for low, high in zip(starts, ends, strict=True) if low <= high)
+
+
+def _common(first: _Ranges, second: _Ranges) -> _Ranges:
+    both = ((max(low, start), min(high, end)) for low, high in first for start, end in second)
+    return tuple((low, high) for low, high in both if low <= high)
 
 
 def subject_of(key: Hashable) -> tuple[SymbolicValue, str] | None:
     """Returns the unknown that a condition compares with a constant, and the width.
 
     For a test of a state space, the result has the unknown that is tested, whatever its offset. It is None for any
-    other condition. (The function does not use `comparison_of` because it is called for each lane in each iteration,
-    mostly with a distinct unknown.)
+    other condition. (The function is called for each lane in each iteration, mostly with a distinct unknown.)
     """
     if not isinstance(key, tuple) or len(key) != 5 or key[0] != "compare":
         if isinstance(key, tuple) and len(key) == 3 and key[0] == "is_space" and isinstance(key[2], SymbolicValue):
@@ -67,48 +85,76 @@ def subject_of(key: Hashable) -> tuple[SymbolicValue, str] | None:
     return (unknown, kind[1:]) if kind[1:] in _WIDTHS else None
 
 
+class _ConditionSolver:
+    """Determines what the decided conditions about one subject imply for others.
+
+    Executions ask for each lane in each iteration, so that the numbers which satisfy all comparisons are kept, as far
+    as the conditions were read.
+    """
+
+    __slots__ = ("_cache", "_conditions", "_possible", "_read_count")
+
+    def __init__(self, conditions: list[tuple[Hashable, bool]], width: str) -> None:
+        self._conditions = conditions
+        self._read_count = 0
+        self._possible: _Ranges = () if width == _SPACE else ((0, bit_mask(_WIDTHS[width])),)
+        self._cache: dict[Hashable, bool | None] = {}
+
+    def implied_side(self, key: Hashable) -> bool | None:
+        """Returns the side that the decided conditions imply for a condition; None where it may be either."""
+        if self._read_count < len(self._conditions):
+            self._cache.clear()
+            for condition in self._conditions[self._read_count :]:
+                self._read(*condition)
+            self._read_count = len(self._conditions)
+        if key not in self._cache:
+            numbers = numbers_satisfying(key)
+            self._cache[key] = (
+                _implied_space(_space_of(key), [(_space_of(other), side) for other, side in self._conditions])
+                if numbers is None
+                else self._implied_comparison(numbers)
+            )
+        return self._cache[key]
+
+    def _read(self, key: Hashable, side: bool) -> None:
+        numbers, subject = numbers_satisfying(key), subject_of(key)
+        if numbers is not None and subject is not None:
+            self._possible = _common(self._possible, numbers if side else _outside(numbers, _WIDTHS[subject[1]]))
+
+    def _implied_comparison(self, numbers: _Ranges) -> bool | None:
+        common = _common(self._possible, numbers)
+        if not common:
+            return False if self._possible else None
+        return True if common == self._possible else None
+
+
 @dataclass(slots=True)
 class Implications:
     """The comparisons and tests of state spaces that were decided in one scenario, by their subject."""
 
-    decided_conditions: dict[tuple[SymbolicValue, str], list[tuple[Hashable, bool]]] = field(default_factory=dict)
-    _cache: dict[Hashable, bool | None] = field(default_factory=dict)
-    """The results of `implied_side` since the last decision: lanes and iterations repeat the same queries."""
+    _decided: dict[tuple[SymbolicValue, str], list[tuple[Hashable, bool]]] = field(default_factory=dict)
+    _solvers: dict[tuple[SymbolicValue, str], _ConditionSolver] = field(default_factory=dict)
+    """Those of the subjects about which an execution has asked: most unknowns are compared once."""
 
     def note(self, key: Hashable, side: bool) -> None:
         """Records the decision of a condition."""
         subject = subject_of(key)
         if subject is not None:
-            decided = self.decided_conditions.setdefault(subject, [])
+            decided = self._decided.setdefault(subject, [])
             if len(decided) < MAX_COMPARISONS:
                 decided.append((key, side))
-                self._cache.clear()
 
     def implied_side(self, key: Hashable) -> bool | None:
         """Returns the side that the decided conditions imply for a condition; None where it may be either."""
-        if not self.decided_conditions:
+        if not self._decided:
             return None
         subject = subject_of(key)
-        decided = self.decided_conditions.get(subject) if subject is not None else None
-        if decided is None:
+        if subject is None or subject not in self._decided:
             return None
-        if key not in self._cache:
-            self._cache[key] = _implied_side(key, decided)
-        return self._cache[key]
-
-
-def _implied_side(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | None:
-    found = comparison_of(key)
-    if found is None:
-        return _implied_space(_space_of(key), [(_space_of(other), side) for other, side in before])
-    decided = [(each, side) for other, side in before if (each := comparison_of(other)) is not None]
-    fitting = (
-        number
-        for number in _sample_points(found, decided)
-        if all(comparison.holds(number) == side for comparison, side in decided)
-    )
-    sides = {found.holds(number) for number in fitting}
-    return sides.pop() if len(sides) == 1 else None
+        solver = self._solvers.get(subject)
+        if solver is None:
+            solver = self._solvers[subject] = _ConditionSolver(self._decided[subject], subject[1])
+        return solver.implied_side(key)
 
 
 def _space_of(key: Hashable) -> str:
@@ -132,11 +178,3 @@ def _implied_space(asked: str, before: list[tuple[str, bool]]) -> bool | None:
 
 def _outermost(space: str) -> str:
     return _ENCLOSING_SPACE.get(space, space)
-
-
-def _sample_points(found: Comparison, decided: list[tuple[Comparison, bool]]) -> Iterator[int]:
-    """Yields a number from each interval in which all the comparisons have constant results."""
-    for comparison in (found, *(each for each, _ in decided)):
-        least, largest = comparison.bounds
-        yield from (least, largest, 0)
-        yield from (comparison.constant + step for step in (-1, 0, 1))

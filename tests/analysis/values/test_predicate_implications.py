@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.values.predicate_implications import Implications, comparison_of
+from ptxkit.analysis.values.predicate_implications import Implications, numbers_satisfying
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from tests.analysis.support import explorer_of, module_of
 
@@ -67,7 +67,7 @@ def test_several_comparisons_imply_more_than_one() -> None:
 
 def test_other_conditions_imply_nothing() -> None:
     for key in (("compare", "eq", "f32", UNKNOWN, 0), ("compare", "lt", "u32", UNKNOWN, OTHER), ("vote", 1), "load"):
-        assert comparison_of(key) is None
+        assert numbers_satisfying(key) is None
 
 
 def test_no_execution_takes_two_mutually_exclusive_roles() -> None:
