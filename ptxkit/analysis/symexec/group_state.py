@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
+from itertools import groupby
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
@@ -187,13 +188,15 @@ class GroupState:
         taken = [0, 0]
         sides: list[bool] = []
         chosen: set[bool] = set()
-        for value in values:
+        for _, run in groupby(values, id):  # the threads of a warp often have the very same condition
+            same = list(run)
+            value, count = same[0], len(same)
             if not isinstance(value, SymbolicValue):
-                sides.append(bool(value & 1))
+                sides += [bool(value & 1)] * count
                 continue
             given = self.side_by_data(value)
             if given is not None:
-                sides.append(given)
+                sides += [given] * count
                 continue
             if orders:
                 scenario.flippable_conditions.setdefault(value)
@@ -201,7 +204,7 @@ class GroupState:
             if side is None:
                 implied = implications.implied_side(key_of(value))
                 if implied is not None:
-                    sides.append(implied)
+                    sides += [implied] * count
                     chosen.add(implied)
                     guess = implied
                     continue
@@ -209,8 +212,8 @@ class GroupState:
             if value not in asked:
                 asked[value] = self.step
                 implications.note(key_of(value), side)
-            taken[side] += 1
-            sides.append(side)
+            taken[side] += count
+            sides += [side] * count
             chosen.add(side)
             guess = side
         if guess is not None:

@@ -64,6 +64,8 @@ Value: TypeAlias = int | SymbolicValue
 _NUMBERS = frozenset((int, bool))
 #: The number of values that are computed one by one; one further read computes the values of all threads.
 _SMALL_GROUP = 6
+#: If the operands of this number of threads are all distinct, those of the others are expected to be.
+_FIRST_LANES = 64
 
 
 class LaneValues:
@@ -152,9 +154,25 @@ class LaneValues:
             if self._all is not None:
                 self._numbers = True
                 return
-        self._all = list(
-            map(self._function, *(a.values if isinstance(a, LaneValues) else repeat(a) for a in self._arguments))
-        )
+        self._all = self._compute_distinct()
+
+    def _compute_distinct(self) -> list[Value]:
+        """Returns the values of all threads, computed once for threads with the same operands.
+
+        Threads of one warp often have the very same operand, as a loaded word or a shared condition. Equal operands
+        that are different objects may be views in different state spaces.
+        """
+        varying = [a.values for a in self._arguments if isinstance(a, LaneValues)]
+        first = min(self.count, _FIRST_LANES)
+        if len(set(zip(*(map(id, each[:first]) for each in varying), strict=True))) == first:
+            every = (a.values if isinstance(a, LaneValues) else repeat(a) for a in self._arguments)
+            return list(map(self._function, *every))
+        keys = list(zip(*(map(id, each) for each in varying), strict=True))
+        place = dict(zip(reversed(keys), range(self.count - 1, -1, -1), strict=True))
+        chosen = sorted(place.values())
+        every = ([a.values[at] for at in chosen] if isinstance(a, LaneValues) else repeat(a) for a in self._arguments)
+        found = dict(zip(map(keys.__getitem__, chosen), map(self._function, *every), strict=True))
+        return list(map(found.__getitem__, keys))
 
     def _resolve_iteratively(
         self, is_open: Callable[[LaneValues], bool], close: Callable[[LaneValues], object]
