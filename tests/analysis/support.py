@@ -8,9 +8,9 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.ir.shared_window import SharedWindow
-from ptxkit.analysis.symexec.block_compiler import CompiledProgram
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
 from ptxkit.analysis.symexec.executor import LockstepExecutor
-from ptxkit.analysis.symexec.explorer import Explorer, compile_program
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall

@@ -61,13 +61,18 @@ class RemoteAccess:
 def find_remote_accesses(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
     """Yields the accesses of a CTA's traced threads to the other CTAs of its cluster."""
     ranks = facts.scenario.launch.cluster_size
-    for thread in facts.threads.values():
-        for position, event in thread.positions(Access, *SIGNAL_EFFECTS):
+    for thread in facts.threads.values() if ranks > 1 else ():
+        for position, event in thread.analysis(_events_of_several_ctas):
             signals = event.address if isinstance(event.effect, SIGNAL_EFFECTS) else event.barrier
             mbarrier = signals & ~_RANK_BITS if isinstance(signals, int) else None
             for rank in _target_ranks(event):
                 if rank != facts.scenario.rank and rank < ranks:
                     yield RemoteAccess(thread, position, event, rank, mbarrier)
+
+
+def _events_of_several_ctas(thread: ThreadView) -> list[tuple[int, TraceEvent]]:
+    """Returns the accesses and signals of a thread that may be of another CTA, with positions."""
+    return [each for each in thread.positions(Access, *SIGNAL_EFFECTS) if any(True for _ in _target_ranks(each[1]))]
 
 
 def find_accesses_of_unknown_ctas(facts: ScenarioFacts) -> Iterator[tuple[ThreadView, int, TraceEvent]]:
@@ -248,6 +253,10 @@ def last_arrival_before(releaser: ThreadView, facts: ScenarioFacts, acquirer: Th
 
 def cluster_barrier_arrivals(thread: ThreadView) -> list[int]:
     """Returns the positions at which a thread arrives at the cluster's barrier, relaxed or not."""
+    return thread.analysis(_cluster_barrier_arrivals)
+
+
+def _cluster_barrier_arrivals(thread: ThreadView) -> list[int]:
     return [at for at, e in thread.positions(Barrier) if _is_cluster_barrier(e, "arrive")]
 
 

@@ -11,7 +11,7 @@ Operations".
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.cluster.cluster_facts import (
@@ -113,15 +113,15 @@ class ExitSafety:
 
     def _last_awaited_phase(self, mbarrier: int | None) -> int:
         """Returns the last phase of an mbarrier for which some thread of the CTA waits."""
-        key = ("mbarrier", mbarrier)
-        return max(
-            (
-                phase
-                for thread in self._waiting_threads or ()
-                for phase in thread.release_acquire_points.acquire_phases.get(key, ())
-            ),
-            default=0,
-        )
+        return self._last_awaited_phases.get(("mbarrier", mbarrier), 0)
+
+    @cached_property
+    def _last_awaited_phases(self) -> dict[Hashable, int]:
+        found: dict[Hashable, int] = {}
+        for thread in self._waiting_threads or ():
+            for key, phases in thread.release_acquire_points.acquire_phases.items():
+                found[key] = max(found.get(key, 0), *phases)
+        return found
 
     def _outlives(self, thread: ThreadView, position: int) -> bool:
         """Returns whether the CTA waits for a round of the cluster's barrier that a thread enters after a position."""

@@ -157,9 +157,14 @@ def _is_fenced(facts: ScenarioFacts, thread: ThreadView, since: int, until: int,
 
     waits: whether operations for which it waits may imply a fence.
     """
-    barriers = frozenset(copy.event.barrier for other in facts.threads.values() for copy in other.copies)
+    barriers = facts.analysis(_copy_barriers)
     kinds = (ProxyFence, WaitGroup, MbarrierWait) if waits else (ProxyFence,)
     return any(since < at < until and _is_fence(event, barriers) for at, event in thread.positions(*kinds))
+
+
+def _copy_barriers(facts: ScenarioFacts) -> frozenset[object]:
+    """Returns the mbarriers on which the copies of a CTA complete."""
+    return frozenset(copy.event.barrier for other in facts.threads.values() for copy in other.copies)
 
 
 def _is_fence(event: TraceEvent, barriers: Set[object]) -> bool:

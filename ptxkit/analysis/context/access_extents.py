@@ -56,10 +56,12 @@ class AccessExtents:
 
     def may_overlap(self, first: TraceEvent, other: TraceEvent) -> bool:
         """Returns whether two accesses may use the same bytes."""
-        if are_apart(first, other):
-            return False
         ranges = self._of_compared(other)
-        return any(low < end and start < high for low, high in self._of_compared(first) for start, end in ranges)
+        for low, high in self._of_compared(first):
+            for start, end in ranges:
+                if low < end and start < high:
+                    return not are_apart(first, other)
+        return False
 
     def is_inside_variable(self, event: TraceEvent) -> bool:
         """Returns whether an access at an unknown address is inside a variable of known size, whatever the address."""

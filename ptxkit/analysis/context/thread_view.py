@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from ptxkit.analysis.context.access_extents import sample_unlocated
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -32,6 +32,8 @@ from ptxkit.isa.effects import Access, MbarrierWait, ProxyFence
 
 #: The one-way fences between proxies: a release orders nothing without the acquire.
 _ONE_WAY_DIRECTIONS = ("release", "acquire")
+
+AnalysisT = TypeVar("AnalysisT")
 
 CopiesByStep: TypeAlias = tuple[tuple[Step, list[AsyncCopy]], ...]
 """The asynchronous copies into shared memory, by instruction."""
@@ -60,12 +62,20 @@ class ThreadView:
         self._phases_of = phases_of
         self._waits_cache: dict[int, Sequence[tuple[int, TraceEvent]]] = {}
         self._reads_by_issuer: dict[int, list[tuple[int, TraceEvent, CopiesByStep]]] = {}
+        self._analyses: dict[Callable[[ThreadView], Any], Any] = {}
 
     def with_violations(self, found: dict[tuple[Step, str], OperandViolation]) -> ThreadView:
         """Returns the thread, with what is derived from its events, in an equal execution with other violations."""
         other = copying.copy(self)
         other.trace = replace(self.trace, operand_violations=found)
         return other
+
+    def analysis(self, kind: Callable[[ThreadView], AnalysisT]) -> AnalysisT:
+        """Returns the result of an analysis of the thread's events only, which is computed once."""
+        if kind not in self._analyses:
+            self._analyses[kind] = kind(self)
+        found: AnalysisT = self._analyses[kind]
+        return found
 
     @cached_property
     def release_acquire_points(self) -> ReleaseAcquirePoints:

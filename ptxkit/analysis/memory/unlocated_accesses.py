@@ -10,7 +10,8 @@ Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "Asyn
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from ptxkit.analysis.context.access_extents import AccessExtents, is_unlocated
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -50,36 +51,25 @@ class UnlocatedAccesses:
         """Yields the reads that may be of the bytes of a copy before its completion is observed."""
         for issuer in self._issuers():
             copies = [copy for copy in issuer.shared_copies if _may_fill_own_cta(self._facts.scenario.rank, copy.event)]
-            for copy, reader, at, read in self._pairs(issuer, copies):
-                if (
-                    is_generic_read(read)
-                    and (reader is not issuer or copy.position < at)
-                    and copy_status_at(self._facts, issuer, copy, reader, at) in _MAY_BE_PENDING
+            for copy, reader, at, read in self._pairs(issuer, copies, self._threads, is_generic_read):
+                if (reader is not issuer or copy.position < at) and (
+                    copy_status_at(self._facts, issuer, copy, reader, at) in _MAY_BE_PENDING
                 ):
                     yield read.step
 
     def overwrites_of_sources(self) -> Iterator[Step]:
         """Yields the writes that may be into the source of a bulk copy before it has been read."""
         for issuer in self._issuers():
-            for copy, writer, at, write in self._pairs(issuer, bulk_source_reads(issuer)):
-                if (is_generic_write(write) or is_async_write(write)) and (
-                    has_read_source(self._facts, issuer, copy, writer, at) is False
-                ):
+            for copy, writer, at, write in self._pairs(issuer, bulk_source_reads(issuer), self._threads, _is_write):
+                if has_read_source(self._facts, issuer, copy, writer, at) is False:
                     yield write.step
 
     def overwrites_of_targets(self) -> Iterator[Step]:
         """Yields the stores that may be into the destination of a copy of their thread before it is complete."""
         for issuer in self._issuers():
             copies = [copy for copy in issuer.shared_copies if not is_async_read(copy.event)]
-            for copy, writer, at, write in self._pairs(issuer, copies):
-                if (
-                    writer is issuer
-                    and is_generic_write(write)
-                    and not is_async_access(write)
-                    and copy.position < at
-                    and copy.completion_position is not None
-                    and copy.completion_position >= at
-                ):
+            for copy, _, at, write in self._pairs(issuer, copies, [issuer], _is_store):
+                if copy.position < at and copy.completion_position is not None and copy.completion_position >= at:
                     yield write.step
 
     def overlapping_copies(self) -> Iterator[Step]:
@@ -87,8 +77,8 @@ class UnlocatedAccesses:
         for issuer in self._issuers():
             copies = [c for c in issuer.shared_copies if c.group == "cp.async" and is_generic_write(c.event)]
             by_position = {copy.position: copy for copy in copies}
-            for copy, writer, at, _ in self._pairs(issuer, copies):
-                later = by_position.get(at) if writer is issuer else None
+            for copy, _, at, _ in self._pairs(issuer, copies, [issuer], is_async_access):
+                later = by_position.get(at)
                 if (
                     later is not None
                     and copy.position < at
@@ -125,13 +115,19 @@ class UnlocatedAccesses:
         return self._threads if self._exist else ()
 
     def _pairs(
-        self, issuer: ThreadView, copies: Sequence[AsyncCopy]
+        self,
+        issuer: ThreadView,
+        copies: Sequence[AsyncCopy],
+        users: Iterable[ThreadView],
+        is_wanted: Callable[[TraceEvent], bool],
     ) -> Iterator[tuple[AsyncCopy, ThreadView, int, TraceEvent]]:
-        """Yields the copies with the accesses of every thread that may use the same bytes."""
-        for user in self._threads if copies else ():
-            located = [each for each in user.accesses if not is_unlocated(each[1])]
-            for copy in copies:
-                for at, event in [*user.unlocated, *(located if is_unlocated(copy.event) else ())]:
+        """Yields the copies with the wanted accesses of some threads that may use the same bytes."""
+        both = [(copy, is_unlocated(copy.event)) for copy in copies]
+        for user in users if copies else ():
+            unlocated = [each for each in user.unlocated if is_wanted(each[1])]
+            located = [each for each in user.accesses if is_wanted(each[1])] if any(each for _, each in both) else []
+            for copy, has_unknown_address in both:
+                for at, event in chain(unlocated, located) if has_unknown_address else unlocated:
                     if self._is_examined((copy.event, event), issuer, user):
                         yield copy, user, at, event
 
@@ -175,5 +171,13 @@ def _may_fill_own_cta(rank: int, event: TraceEvent) -> bool:
     return not is_async_read(event) and (place is None or place[0] == rank)
 
 
+def _is_write(event: TraceEvent) -> bool:
+    return is_generic_write(event) or is_async_write(event)
+
+
+def _is_store(event: TraceEvent) -> bool:
+    return is_generic_write(event) and not is_async_access(event)
+
+
 def _is_generic_use(event: TraceEvent) -> bool:
-    return is_generic_read(event) or (is_generic_write(event) and not is_async_access(event))
+    return is_generic_read(event) or _is_store(event)

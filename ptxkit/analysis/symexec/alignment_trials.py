@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.limits import MAX_ALIGNMENT, MAX_TRIAL_STEPS
-from ptxkit.analysis.symexec.block_compiler import CompiledProgram
-from ptxkit.analysis.symexec.explorer import Exploration, Explorer, compile_program, execute_all
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
+from ptxkit.analysis.symexec.explorer import Exploration, Explorer, execute_all
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.values.scenario import Scenario

@@ -159,3 +159,15 @@ def _only_computes_values(match: Match) -> bool:
     only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
     simple = all(form.kind != "address" and form.object is None for form in match.operands)
     return only_values and simple and not match.needs and not is_collective_instruction(match)
+
+
+def compile_program(program: Program, *, whole: bool = False, outside: bool = False) -> CompiledProgram:
+    """Returns the code of a kernel, with access to the code of the functions that it calls."""
+    codes: dict[str, CompiledProgram] = {}
+
+    def callee(name: str) -> CompiledProgram | None:
+        if name not in codes and name in program.callees:
+            codes[name] = CompiledProgram(program.callees[name], callee, whole=whole, outside=outside)
+        return codes.get(name)
+
+    return CompiledProgram(program, callee, whole=whole, outside=outside)

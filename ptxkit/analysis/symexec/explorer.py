@@ -25,7 +25,7 @@ from ptxkit.analysis.limits import (
     MAX_SAMPLE,
     MAX_SIMULATED_CTAS,
 )
-from ptxkit.analysis.symexec.block_compiler import CompiledProgram
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
 from ptxkit.analysis.symexec.executor import LockstepExecutor
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
@@ -35,7 +35,7 @@ from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts, loads_fro
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.unreached_accesses import UnreachedCode, unreached_shared_accesses
-from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
+from ptxkit.analysis.symexec.unrepeated_loops import last_visits_of, steps_of_unrepeated_loops
 from ptxkit.analysis.values.input_data import InputData
 from ptxkit.analysis.values.scenario import (
     FEW_TILES,
@@ -67,6 +67,14 @@ class Exploration:
     groups: list[GroupTrace] = field(default_factory=list)
     is_complete: bool = True
     cluster: list[Exploration] = field(default_factory=list, repr=False, compare=False)
+    _last_visits: dict[Step, int] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def last_visits(self) -> dict[Step, int]:
+        """The `last_visits_of` the finished executions."""
+        if self._last_visits is None:
+            self._last_visits = last_visits_of(self.groups)
+        return self._last_visits
 
 
 class Explorer:
@@ -123,7 +131,7 @@ class Explorer:
             return []
         proving = [each for each in self.explorations if not each.scenario.repeats_loops]
         groups = [group for exploration in proving for group in exploration.groups]
-        return steps_of_unrepeated_loops(self.input_independence, groups)
+        return steps_of_unrepeated_loops(self.input_independence, groups, (each.last_visits for each in proving))
 
     @cached_property
     def unreached_code(self) -> UnreachedCode:
@@ -480,15 +488,3 @@ def execute_all(group: GroupState, budget: int) -> tuple[Exploration, int]:
         taken += group.executed_steps - before
         waiting.extend(group.diverged_groups)
     return exploration, taken
-
-
-def compile_program(program: Program, *, whole: bool = False, outside: bool = False) -> CompiledProgram:
-    """Returns the code of a kernel, with access to the code of the functions that it calls."""
-    codes: dict[str, CompiledProgram] = {}
-
-    def callee(name: str) -> CompiledProgram | None:
-        if name not in codes and name in program.callees:
-            codes[name] = CompiledProgram(program.callees[name], callee, whole=whole, outside=outside)
-        return codes.get(name)
-
-    return CompiledProgram(program, callee, whole=whole, outside=outside)

@@ -7,7 +7,7 @@ the second round, nor about what it does to the buffers of the first.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Mapping
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.loops import CfgLoop
@@ -18,17 +18,20 @@ from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall
 from ptxkit.isa.effects import MbarrierWait
 
 
-def steps_of_unrepeated_loops(independence: InputIndependence, groups: Collection[GroupTrace]) -> list[Step]:
+def steps_of_unrepeated_loops(
+    independence: InputIndependence, groups: Collection[GroupTrace], last_visits: Iterable[Mapping[Step, int]]
+) -> list[Step]:
     """Returns the asynchronous steps in outermost loops that executions entered, and did not repeat.
 
-    independence: of the kernel. groups: the traces of all executions. Loops that only poll an mbarrier are left out,
-    and so are loops that contain no event but those of inner loops, and loops that no input can make repeat.
+    independence: of the kernel. groups: the traces of all executions. last_visits: the `last_visits_of` these. Loops
+    that only poll an mbarrier are left out, and so are loops that contain no event but those of inner loops, and loops
+    that no input can make repeat.
     """
     program, cfg = independence.program, independence.cfg
     own = program.analysis(_steps_by_outermost_loop)
     if not own:
         return []
-    rounds = _rounds_by_loop(program, groups, cfg)
+    rounds = _rounds_by_loop(program, last_visits, cfg)
     found: list[Step] = []
     for loop, inside in own.items():
         if rounds.get(loop) == 1 and not all(map(_only_waits, inside)) and _depends_on_inputs(loop, independence):
@@ -56,25 +59,27 @@ def _depends_on_inputs(loop: CfgLoop, independence: InputIndependence) -> bool:
     return not leaving or not all(map(independence.is_branch_independent, leaving))
 
 
-def _rounds_by_loop(program: Program, groups: Iterable[GroupTrace], cfg: ControlFlowGraph) -> dict[CfgLoop, int]:
-    """Returns how often executions made an event directly in each loop, at most."""
-    last_visits: dict[Step, int] = {}
-    for step, visit in _events(program, groups):
-        last_visits[step] = max(last_visits.get(step, 0), visit)
-    rounds: dict[CfgLoop, int] = {}
-    for step, visit in last_visits.items():
-        loop = cfg.loops.innermost_loop(cfg.block_of(step))
-        if loop is not None:
-            rounds[loop] = max(rounds.get(loop, 0), visit + 1)
-    return rounds
-
-
-def _events(program: Program, groups: Iterable[GroupTrace]) -> Iterator[tuple[Step, int]]:
-    """Yields the steps of the kernel itself that executions made events of, with the number of earlier executions."""
+def last_visits_of(groups: Iterable[GroupTrace]) -> dict[Step, int]:
+    """Returns the steps that executions made events of, with the largest number of earlier executions."""
+    found: dict[Step, int] = {}
     for group in groups:
         for event in group.events:
-            if not isinstance(event, UnknownCall) and program.contains(event.step):
-                yield event.step, event.visit
+            if not isinstance(event, UnknownCall) and event.visit >= found.get(event.step, 0):
+                found[event.step] = event.visit
+    return found
+
+
+def _rounds_by_loop(
+    program: Program, last_visits: Iterable[Mapping[Step, int]], cfg: ControlFlowGraph
+) -> dict[CfgLoop, int]:
+    """Returns how often executions made an event directly in each loop, at most."""
+    rounds: dict[CfgLoop, int] = {}
+    for visits in last_visits:
+        for step, visit in visits.items():
+            loop = cfg.loops.innermost_loop(cfg.block_of(step)) if program.contains(step) else None
+            if loop is not None:
+                rounds[loop] = max(rounds.get(loop, 0), visit + 1)
+    return rounds
 
 
 def _only_waits(step: Step) -> bool:

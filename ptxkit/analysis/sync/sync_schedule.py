@@ -140,11 +140,6 @@ class _ScheduleSimulator:
         waiting, held = self.awaited_barriers[actor], self.failed_waits[actor]
         return waiting[0] if waiting is not None else held[1] if held is not None else None
 
-    @property
-    def has_changes(self) -> bool:
-        """Whether `take_changes` returns some object."""
-        return bool(self.mbarriers.changed_mbarriers or self.barriers.released_barriers)
-
     def take_changes(self) -> Sequence[SimulatedBarrier | SimulatedMbarrier]:
         """Returns the objects that changed since the last call and may therefore unblock an actor."""
         changed, opened = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
@@ -372,6 +367,7 @@ def simulate_schedule(
     order = [first, *(n for n in range(len(actors)) if n != first)]
     ready = list(range(len(order)))  # a heap of positions in the order of actors not known to be blocked
     waiting: dict[int, list[int]] = defaultdict(list)  # by the object that blocks them
+    changed, released = stage.mbarriers.changed_mbarriers, stage.barriers.released_barriers
     while stage.executed_events < MAX_SIMULATED_EVENTS:
         if ready:
             actor = order[ready[0] % len(order)]
@@ -385,7 +381,7 @@ def simulate_schedule(
             not stage.barriers.release_all() and not stage.complete_oldest() and not stage.barriers.count_partial_warp()
         ):
             break
-        for thing in stage.take_changes() if stage.has_changes else ():
+        for thing in stage.take_changes() if changed or released else ():
             for place in waiting.pop(id(thing), ()):
                 heappush(ready, place)
     return stage.finish()
