@@ -296,6 +296,13 @@ def is_own(each: Alternative) -> bool:
     return is_known and is_near and is_certain(each)
 
 
+def is_derived_from_shared(each: Alternative) -> bool:
+    """Returns whether an address is that of a shared variable plus an integer that may be inside the variable."""
+    variable = each.base.variable if each.base is not None else None
+    is_shared = variable is not None and variable.space == "shared"
+    return is_shared and not each.is_remote and each.known_offsets[0] < 1 << CTA_BITS
+
+
 def _prove_addresses(
     proofs: FunctionProofs, site: Site, check: Callable[[Alternative, str], _Verdict]
 ) -> Evidence | LaunchNeeds | None:

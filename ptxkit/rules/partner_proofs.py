@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ptxkit.analysis.abstract_interpretation.abstract_values import AbstractValue
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
+from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.intervals.accessed_bytes import bytes_of, is_certain
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.isa.effects import Access, Effect
-from ptxkit.rules.address_proofs import is_own
+from ptxkit.rules.address_proofs import is_derived_from_shared, is_own
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Evidence, Prover
 from ptxkit.rules.obligation_sites import (
@@ -25,6 +27,10 @@ from ptxkit.rules.obligation_sites import (
     is_remote,
     subject_of,
 )
+from ptxkit.syntax.tree import Operand
+
+#: The special registers whose values are those of the threads of one CTA.
+_WITHIN_CTA = ("%tid", "%ntid", "%laneid", "%warpid", "%nwarpid", "%lanemask")
 
 
 def proves_apart(about: EffectTest, partner: EffectTest) -> Prover:
@@ -88,8 +94,9 @@ def _with_effects(program: Program, wanted: EffectTest) -> Iterator[tuple[Step, 
 
 
 def _may_leave_cta(effect: Effect) -> bool:
-    is_generic = isinstance(effect, Access) and effect.space == "generic" and effect.via == "address"
-    return is_remote(effect) or is_generic
+    if isinstance(effect, Access) and effect.space == "generic" and effect.via == "address":
+        return effect.proxy != "tensormap"  # no tensor map is in shared memory
+    return is_remote(effect)
 
 
 def _is_own_cta(proofs: FunctionProofs, step: Step, effect: Effect) -> bool:
@@ -98,4 +105,19 @@ def _is_own_cta(proofs: FunctionProofs, step: Step, effect: Effect) -> bool:
     if operand is None or getattr(effect, "multicast", None) is not None:
         return False
     value = proofs.values.value_at(step, operand)
-    return bool(value) and all(is_own(each) for each in value)
+    return bool(value) and (
+        all(is_own(each) for each in value) or _is_part_of_shared(proofs.program, step, operand, value)
+    )
+
+
+def _is_part_of_shared(program: Program, step: Step, operand: Operand, value: AbstractValue) -> bool:
+    """Returns whether an address is that of a shared variable plus an integer, which PTX207 demands to be inside it.
+
+    The integer must depend only on constants and the position of the thread in its CTA, since another one, such as the
+    number of the CTA, may lead to another CTA.
+    """
+    leaves = program.analysis(Dependence).sources_of(step, operand)
+    is_local = all(
+        leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(_WITHIN_CTA)) for leaf in leaves
+    )
+    return is_local and all(is_derived_from_shared(each) for each in value)
