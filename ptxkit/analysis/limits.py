@@ -380,5 +380,8 @@ MAX_SCHEDULE_EVENTS = 600_000
 MAX_INTERVAL_PAIRS = 20_000
 """The maximum number of pairs of accesses between two barriers that are not proven to be ordered or apart."""
 
+MAX_MATRIX_ROWS = 256
+"""The most rows of A, and the most columns of B, of one matrix multiplication: a fact of the instruction set."""
+
 MAX_INTERVAL_UNITS = 1_500_000
 """The maximum number of accesses of single threads to units of shared memory that are compared in one kernel."""

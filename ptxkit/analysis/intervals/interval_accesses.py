@@ -16,7 +16,7 @@ from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, membe
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
-from ptxkit.analysis.limits import MAX_PENDING_COMMITS
+from ptxkit.analysis.limits import MAX_MATRIX_ROWS, MAX_PENDING_COMMITS
 from ptxkit.analysis.symexec.descriptor_addresses import matrix_extent
 from ptxkit.analysis.values.cta_values import CtaValue, per_thread
 from ptxkit.analysis.values.uniform_terms import Atom, Numbers, UniformTerm
@@ -176,17 +176,19 @@ class IntervalAccesses:
     def _matrix(
         self, state: IntervalState, step: Step, effect: Access, descriptor: CtaValue
     ) -> tuple[Numbers | None, int | None]:
-        """Returns the start and the size of the matrix that a descriptor denotes; None where they are unknown."""
+        """Returns the start and the size of the matrix that a descriptor denotes; None where they are unknown.
+
+        Where an argument of the kernel determines the shape, it is that of the largest matrix.
+        """
         transposed = effect.transposed or ConstantExpr(0)
         shape = [self._values.expression(step, each, state.values) for each in (effect.rows, effect.width, transposed)]
-        if not isinstance(descriptor, int | tuple) or not all(isinstance(each, int) for each in shape):
-            return None, None
         rows, width, is_transposed = shape
-        assert isinstance(rows, int)
-        assert isinstance(width, int)
-        assert isinstance(is_transposed, int)
+        if not isinstance(descriptor, int | tuple) or not isinstance(width, int) or effect.rows is None:
+            return None, None
+        most = rows if isinstance(rows, int) else MAX_MATRIX_ROWS
+        sides = (is_transposed,) if isinstance(is_transposed, int) else (0, 1)
         held = (descriptor,) if isinstance(descriptor, int) else descriptor
-        extents = {each: matrix_extent(each, rows, width, is_transposed) for each in set(held)}
+        extents = {each: _union([matrix_extent(each, most, width, side) for side in sides]) for each in set(held)}
         sizes = {None if extent is None else extent[1] - extent[0] for extent in extents.values()}
         lows = per_thread([None if extent is None else extent[0] for extent in (extents[each] for each in held)])
         return (lows, sizes.pop()) if isinstance(lows, int | tuple) and len(sizes) == 1 else (None, None)
@@ -239,6 +241,12 @@ class IntervalAccesses:
             return {each: (count, own & threads) for each, (count, own) in pending.items() if own & threads}
 
         return solve_states(self._states, leave, follow, _join)
+
+
+def _union(ranges: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """Returns the range from the first byte of some ranges to the last one; None if one of them is unknown."""
+    known = [each for each in ranges if each is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(ranges) else None
 
 
 def solve_states(
