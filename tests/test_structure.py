@@ -31,7 +31,7 @@ ANALYSIS = (
         "sync",
         "context",
     ),
-    *("mbarrier", "cluster", "memory", "tensor", "registers", "inventory", "contract"),
+    *("mbarrier", "cluster", "memory", "tensor", "registers", "redundancy", "inventory", "contract"),
 )
 """The packages of `ptxkit.analysis`: each imports only those before it, for types as well."""
 

@@ -200,6 +200,9 @@ MAX_PENDING_COMMITS = 8
 MAX_FUNCTION_STEPS = 400_000
 """The maximum number of steps that are examined in one function; later steps are not checked."""
 
+MAX_DELETION_STEPS = 100_000
+"""The maximum number of steps of all programs that are examined because one instruction of a kernel may be needless."""
+
 MAX_ACCESS_BYTES = 1 << 18
 """An upper bound for the bytes of one access: the shared memory of a CTA is smaller. Sizes are numbers below 2**64."""
 

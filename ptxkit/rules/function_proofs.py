@@ -8,16 +8,13 @@ from typing import TypeVar, cast
 
 from ptxkit.analysis.abstract_interpretation.async_group_proofs import AsyncGroupProofs
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
-from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.abstract_interpretation.role_execution import RoleExecution
 from ptxkit.analysis.abstract_interpretation.thread_roles import ThreadRoles
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
-from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
+from ptxkit.analysis.phase_order.shared_order import shared_order
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
-from ptxkit.analysis.values.scenario import launch_config_of
-from ptxkit.limits import MAX_CTA_THREADS
 
 Found = TypeVar("Found")
 
@@ -64,22 +61,10 @@ class FunctionProofs:
     @cached_property
     def intervals(self) -> IntervalProofs:
         """The order of accesses to shared memory, in blocks of each size of one row if the kernel declares no size."""
-        program = _with_block_limit(self.program)
-        registers, execution = program.analysis(AbstractRegisters), UniformExecution(program, after_exits=True)
-        return IntervalProofs(program, registers, execution)
+        return self.program.analysis(shared_order)
 
     def registers(self, group: str) -> AsyncRegisterProofs:
         """Returns the proofs that registers are not used while operations of a group may use them."""
         if group not in self._registers:
             self._registers[group] = AsyncRegisterProofs(self.program, group, self.groups)
         return self._registers[group]
-
-
-def _with_block_limit(program: Program) -> Program:
-    """Returns a kernel that declares the largest block of one row, if it declares no size and is written for such."""
-    launch = launch_config_of(program)
-    is_row = not (launch.is_exact or launch.is_limit) and program.analysis(count_block_axes) == 1
-    if not is_row or not is_sole_function(program):
-        return program
-    declared = program.with_function(program.function.with_directive("maxntid", (MAX_CTA_THREADS,)))
-    return declared if launch_config_of(declared).block[1:] == (1, 1) else program

@@ -3,8 +3,8 @@
 What it does
     Finds `cp.async.wait_group`, `cp.async.wait_all`, `cp.async.bulk.wait_group` and `wgmma.wait_group` whose groups are
     always complete, in all executions by all threads: the thread has started no operation, or has already waited for
-    it. This is shown on all paths through the text, or in all executions; there, waits that leave groups pending are
-    checked in kernels without loops only.
+    it, or no more groups are pending than the wait leaves pending. This is shown on all paths through the text, or in
+    all executions; there, waits that leave groups pending are checked in kernels without loops only.
 
 Why it matters
     The cost is small. But the wait suggests that an operation is in flight, or is written in place of the wait for
@@ -33,23 +33,14 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.memory.ineffective_groups import find_empty_waits
-from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed, is_independent_of_loop_count
+from ptxkit.analysis.redundancy.empty_groups import find_waits_for_nothing
 from ptxkit.diagnostics.catalogue import ptx9xx
-from ptxkit.isa.effects import WaitGroup
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks each wait for groups on all paths, and in all executions if the kernel is completely known."""
-    if not any(isinstance(effect, WaitGroup) for step in kernel.program.effectful_steps for effect in step.effects):
-        return
-    empty = dict.fromkeys(find_empty_waits(kernel.program))
-    groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
-    for step, useful in groups.useful_waits.items() if groups is not None else ():
-        if not useful and is_independent_of_loop_count(step, kernel):
-            empty[step] = None
-    for step in empty:
+    for step in find_waits_for_nothing(kernel):
         yield Observation((step, None), 0, True, _finding(step))
 
 

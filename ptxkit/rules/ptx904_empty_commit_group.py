@@ -29,33 +29,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.memory.ineffective_groups import find_needless_commits
-from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed
+from ptxkit.analysis.redundancy.empty_groups import find_commits_of_nothing
 from ptxkit.diagnostics.catalogue import ptx9xx
-from ptxkit.isa.effects import CommitGroup
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Checks for each commit whether a wait needs it, and whether its group is empty in all executions."""
-    if not any(_kinds(step) for step in kernel.program.effectful_steps):
-        return
-    groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
-    empty = [
-        step
-        for step, useful in (groups.useful_commits.items() if groups is not None else ())
-        if groups is not None and not useful and not groups.counted_kinds & _kinds(step)
-    ]
+    empty, needless = find_commits_of_nothing(kernel)
     found = [(step, ptx9xx.GROUP_ALWAYS_EMPTY(), ptx9xx.REMOVE_OR_MOVE_COMMIT()) for step in empty]
-    needless = find_needless_commits(kernel.program, frozenset(empty))
     found += [(step, ptx9xx.GROUP_NOT_AWAITED(), ptx9xx.REMOVE_COMMIT()) for step in needless]
     for step, message, help_text in found:
         yield Observation((step, None), 0, True, Finding(step, message, help=help_text))
-
-
-def _kinds(step: Step) -> set[str]:
-    return {effect.group for effect in step.effects if isinstance(effect, CommitGroup)}
 
 
 RULE = Rule(ptx9xx.EMPTY_GROUP, check, on_request=True)

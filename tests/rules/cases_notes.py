@@ -14,6 +14,9 @@ MULTICAST = """.reg .b16 %h1; mov.u16 %h1, 1;
 @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 512;
 @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 512, """
 LAST = """wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"""
+MULTIPLY = """wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd6, 1, 1, 1, 0, 0;
+wgmma.commit_group.sync.aligned;"""
 COPY = "cp.async.ca.shared.global [%r4], [%rd1], 16;"
 OTHER_COPY = "cp.async.ca.shared.global [%r4+2048], [%rd1], 16;"
 
@@ -75,8 +78,8 @@ cp.async.wait_all; //~ PTX902
     ),
     Case(
         "a wait is for groups that a loop has left pending",
-        f"""mov.u32 %r10, 0;
-next: {COPY} cp.async.commit_group; cp.async.wait_group 1;
+        f"""mov.u32 %r10, 0; add.u32 %r4, %r4, 2048;
+next: {COPY} cp.async.commit_group; cp.async.wait_group 1; ld.shared.u32 %r11, [%r4+-2048];
 add.u32 %r4, %r4, 2048; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;
 cp.async.wait_group 0;""",
         notes=True,
@@ -87,6 +90,94 @@ cp.async.wait_group 0;""",
 next: {COPY} cp.async.commit_group; cp.async.wait_group 7;
 add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, %r6; @%p3 bra next;
 cp.async.wait_group 0;""".replace("[%r4]", "[%r9]"),
+        notes=True,
+    ),
+    Case(
+        "a wait at the start of a loop has no effect if the waits before it leave as many groups pending",
+        f"""mov.u32 %r10, 0; {COPY} cp.async.commit_group; {OTHER_COPY} cp.async.commit_group;
+cp.async.wait_group 1; ld.shared.u32 %r11, [%r4];
+next: cp.async.wait_group 1; //= next //~ PTX902
+ld.shared.u32 %r11, [%r4]; {COPY} cp.async.commit_group; cp.async.wait_group 1; ld.shared.u32 %r12, [%r4+2048];
+{OTHER_COPY} cp.async.commit_group; cp.async.wait_group 1; //~ PTX907 next last
+add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, %r6; @%p3 bra next;
+cp.async.wait_group 0; //= last
+ld.shared.u32 %r12, [%r4+2048];""",
+        notes=True,
+    ),
+    Case(
+        "nothing depends on a wait if the next access of the bytes follows another one",
+        f"""{COPY} cp.async.commit_group;
+cp.async.wait_group 0; //~ PTX907 last
+st.shared.u32 [%r9], %r1;
+cp.async.wait_group 0; //= last //~ PTX902
+ld.shared.u32 %r10, [%r4]; st.global.u32 [%rd2], %r10;""",
+        notes=True,
+    ),
+    Case(
+        "a wait is needed before a barrier after which other threads read",
+        f"""{COPY} cp.async.commit_group; cp.async.wait_group 0;
+bar.sync 0; ld.shared.u32 %r10, [%r2];
+cp.async.wait_group 0; //~ PTX902
+ld.shared.u32 %r11, [%r4]; add.u32 %r10, %r10, %r11; st.global.u32 [%rd2], %r10;""",
+        notes=True,
+    ),
+    Case(
+        "a wait is needed before a flag for other blocks",
+        f"""{COPY} cp.async.commit_group; cp.async.wait_group 0;
+st.release.gpu.global.u32 [%rd2], %r1;
+{OTHER_COPY} cp.async.commit_group; cp.async.wait_group 0; ld.shared.u32 %r10, [%r4+2048];""",
+        notes=True,
+    ),
+    Case(
+        "a wait is needed if only the exit follows",
+        f"{COPY} cp.async.commit_group; cp.async.wait_group 0;",
+        notes=True,
+    ),
+    Case(
+        "a wait is needed before the accumulators are used",
+        f""".reg .f32 %f<8>; mov.u64 %rd6, 4611686293305294848;
+{MULTIPLY} wgmma.wait_group.sync.aligned 0; st.global.f32 [%rd2], %f1;
+{MULTIPLY} wgmma.wait_group.sync.aligned 0; st.global.f32 [%rd2], %f1;""",
+        notes=True,
+    ),
+    Case(
+        "nothing depends on a wait between multiplications into the same accumulators",
+        f""".reg .f32 %f<8>; mov.u64 %rd6, 4611686293305294848;
+{MULTIPLY} //~ PTX907 last
+wgmma.wait_group.sync.aligned 0; //~ PTX907 last
+{MULTIPLY.removeprefix("wgmma.fence.sync.aligned;")}
+wgmma.wait_group.sync.aligned 0; //= last
+st.global.f32 [%rd2], %f1;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier is needed between a read and the copy that overwrites the bytes",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; bar.sync 0; mov.u32 %r10, 0;
+next: @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], %r10; @!%p3 bra wait;
+ld.shared.u32 %r11, [%r4]; bar.sync 0;
+xor.b32 %r10, %r10, 1; setp.ne.u32 %p4, %r10, 0; @%p4 bra next;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier is needed between two updates of one word",
+        """atom.shared.add.u32 %r10, [%r2], 1; bar.sync 0; atom.shared.and.b32 %r10, [%r2], 7;""",
+        notes=True,
+    ),
+    Case(
+        "a barrier of the only warp is needed before lanes read together what others have stored",
+        """st.shared.u32 [%r4], %r1; xor.b32 %r4, %r4, 16; bar.sync 0;
+ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r4]; st.global.u32 [%rd2], %r10;""",
+        bounds=".reqntid 32, 1, 1",
+        notes=True,
+    ),
+    Case(
+        "a barrier that only a fence of all writers replaces is kept under strict",
+        f"""st.shared.u32 [%r4], %r1; bar.sync 0;
+fence.proxy.async.shared::cta; bar.sync 0;
+{STORE}""",
+        policy="strict",
         notes=True,
     ),
     Case(
@@ -209,7 +300,7 @@ cp.async.wait_group 0;""",
     Case(
         "a commit before another one is needed if a wait counts the groups",
         f"""{COPY} cp.async.commit_group; {OTHER_COPY} cp.async.commit_group; cp.async.wait_group 1;
-cp.async.wait_group 0;""",
+ld.shared.u32 %r10, [%r4]; cp.async.wait_group 0;""",
         notes=True,
     ),
     Case(
@@ -309,7 +400,7 @@ bar.sync 0; ld.shared.u32 %r11, [%r2]; st.global.u32 [%rd2], %r11;""",
     Case(
         "a barrier in a loop may follow an access of the iteration before",
         """mov.u32 %r10, 0;
-next: bar.sync 0; st.shared.u32 [%r4], %r1; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;""",
+next: bar.sync 0; st.shared.u32 [%r2], %r10; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 3; @%p3 bra next;""",
         notes=True,
     ),
     Case(
@@ -377,10 +468,11 @@ meet: st.shared.u32 [%r4], %r3;""",
     Case(
         "a proxy fence after a multiplication repeats the one before it",
         f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
-@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; @%p1 cp.async.bulk.commit_group;
-@%p1 cp.async.bulk.wait_group.read 0;
+@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+@%p1 cp.async.bulk.commit_group; //~ PTX907 last
+@%p1 cp.async.bulk.wait_group.read 0; //~ PTX907 last
 fence.proxy.async.shared::cta; //~ PTX901
-{STORE}""",
+{STORE} //= last""",
         notes=True,
     ),
     Case(
@@ -396,8 +488,8 @@ fence.proxy.async.shared::cta; bar.sync 0;
     Case(
         "the writes of other threads before a barrier need a fence after it",
         f"""fence.proxy.async.shared::cta; //~ PTX901
-st.shared.u32 [%r4], %r1; bar.sync 0;
-fence.proxy.async.shared::cta; bar.sync 0;
+st.shared.u32 [%r4], %r1; bar.sync 0; //= one //~ PTX907 other
+fence.proxy.async.shared::cta; bar.sync 0; //= other //~ PTX907 one
 {STORE}""",
         notes=True,
     ),
@@ -406,6 +498,15 @@ fence.proxy.async.shared::cta; bar.sync 0;
         f"""{COPY} cp.async.commit_group;
 fence.proxy.async.shared::cta; //~ PTX901
 cp.async.wait_group 0; fence.proxy.async.shared::cta; bar.sync 0;
+{STORE}""",
+        notes=True,
+    ),
+    Case(
+        "a proxy fence before a barrier and another fence orders nothing",
+        f"""st.shared.u32 [%r4], %r1;
+fence.proxy.async.shared::cta; //~ PTX901
+bar.sync 0; fence.proxy.async.shared::cta; //= one //~ PTX907 other
+bar.sync 0; //= other //~ PTX907 one
 {STORE}""",
         notes=True,
     ),
@@ -420,7 +521,6 @@ bar.sync 0; {STORE}""",
             notes=True,
         )
         for what, between, policy, first, second in (
-            ("a barrier and another fence orders nothing", "bar.sync 0;", "isa", " //~ PTX901", ""),
             ("a barrier is that of the writers", "bar.sync 0;", "strict", "", " //~ PTX901"),
             ("an async access is needed", f"bar.sync 0; {STORE} bar.sync 0; st.shared.u32 [%r4], %r6;", "isa", "", ""),
             ("a fence of memory is needed", "fence.acq_rel.gpu;", "isa", "", " //~ PTX901"),
@@ -450,7 +550,7 @@ mbarrier.arrive.shared::cta.b64 _, [%r5]; mbarrier.arrive.shared::cta.b64 _, [%r
         for what, between, guard, offset in (
             ("the other one has a guard", "", "@%p1 ", 0),
             ("the other one is for another mbarrier", "", "", 8),
-            ("a barrier is between", "bar.sync 0;", "", 0),
+            ("a barrier is between", "bar.sync 0; //= it //~ PTX907 it", "", 0),
         )
     ),
 )

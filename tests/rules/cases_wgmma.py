@@ -102,9 +102,9 @@ def _note_case(name: str, body: str) -> Case:
 NOTES = (
     _note_case(
         "a fence orders nothing where only a wait follows the last multiplication",
-        f"""{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT}
+        f"""{_FENCE} {_MULTIPLY} {_COMMIT} {_WAIT} //~ PTX907 last //~ PTX907 last
 {_FENCE} //~ PTX907
-{_MULTIPLY} {_COMMIT} {_WAIT} {_STORE}""",
+{_MULTIPLY} {_COMMIT} {_WAIT} {_STORE} //= last""",
     ),
     _note_case(
         "a fence is after an access to the accumulators",

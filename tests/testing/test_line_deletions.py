@@ -125,6 +125,19 @@ def test_a_reported_deletion_of_a_redundant_line_is_a_contradiction() -> None:
     assert DeletionOutcome(fence.mutant, kind, codes).is_contradiction
 
 
+REDUNDANT_LINES = sorted((ROOT / "corpus" / "rules").glob("PTX907_*.ptx"))
+
+
+@pytest.mark.parametrize("path", REDUNDANT_LINES, ids=lambda path: path.stem)
+def test_no_deletion_of_a_redundant_wait_commit_or_barrier_is_reported(path: Path) -> None:
+    fixture = CorpusKernel(path.name, path, path.read_text("utf-8"))
+    found = find_line_deletions(fixture)
+    outcomes = check_deletions(fixture, len(found), found).outcomes
+    assert not any(each.is_contradiction for each in outcomes)
+    expected = [number for number, line in enumerate(fixture.text.splitlines(), 1) if "expect(notes): PTX907" in line]
+    assert {each.mutant.line for each in outcomes if "PTX907" in each.codes} == set(expected)
+
+
 UNWAITED = """.version 8.6
 .target sm_100a
 .address_size 64

@@ -36,7 +36,8 @@ class StateAccess:
     relative to the unknown `atom`; None where it is unknown. size: in bytes; None where it is unknown. threads: those
     that may execute it, as a bit mask. group: the mechanism that completes an asynchronous access; None for a
     synchronous one. stored: the numbers that all threads store, empty where they are unknown or differ. target: the
-    rank of the CTA, for one of the CTAs whose shared memory one instruction accesses.
+    rank of the CTA, for one of the CTAs whose shared memory one instruction accesses. is_strict: whether it is compared
+    with all accesses, also with those that no rule demands an order of.
     """
 
     step: Step
@@ -48,6 +49,7 @@ class StateAccess:
     group: str | None
     stored: tuple[int, ...] = ()
     target: int | None = None
+    is_strict: bool = False
 
     @property
     def writes(self) -> bool:
@@ -59,6 +61,8 @@ class StateAccess:
         PTX621 compares neither strong accesses nor the stores of one instruction, most of which store one value. A bulk
         copy that is executed again may copy other values.
         """
+        if self.is_strict:
+            return False
         if self.effect.order != "weak" and other.effect.order != "weak":
             return True
         if self.effect.space == other.effect.space == "tensor" and self.group == other.group == "tcgen05":
@@ -73,13 +77,14 @@ Pending = Mapping[StateAccess, tuple[int, int]]
 have not waited for it.
 """
 _MutablePending = dict[StateAccess, tuple[int, int]]
+OtherAccesses = Callable[[IntervalState, Step], Iterator[StateAccess]]
 
 
 class IntervalAccesses:
     """The accesses in the states of one kernel.
 
     may_share: whether an access may be one of the CTA's shared memory. others: the accesses of a step in a state to
-    other memory, or None.
+    other memory, or None. is_strict: see `StateAccess`.
     """
 
     def __init__(
@@ -89,11 +94,13 @@ class IntervalAccesses:
         values: ThreadValues,
         states: CtaStates,
         may_share: Callable[[Step, Access], bool],
-        others: Callable[[IntervalState, Step], Iterator[StateAccess]] | None = None,
+        others: OtherAccesses | None = None,
+        *,
+        is_strict: bool = False,
     ) -> None:
         self._others = others
         self._program, self._cfg, self._values, self._states = program, cfg, values, states
-        self._may_share = may_share
+        self._may_share, self._is_strict = may_share, is_strict
         self._by_state: dict[IntervalState, list[StateAccess]] = {}
         self._at_end: dict[IntervalState, list[StateAccess]] = {}
 
@@ -162,6 +169,7 @@ class IntervalAccesses:
             effect.completion,
             self._stored_numbers(state, step, effect),
             target,
+            self._is_strict,
         )
 
     def _stored_numbers(self, state: IntervalState, step: Step, effect: Access) -> tuple[int, ...]:

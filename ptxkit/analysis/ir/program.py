@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -139,18 +139,25 @@ class Program:
 
     def with_function(self, function: Function) -> Program:
         """Returns the same steps as those of a function that differs in its directives only, without analyses."""
+        own = function.name
+        changed = (replace(each, function=function) if each.function.name == own else each for each in self.functions)
+        return self._rebuilt(changed)
+
+    def without(self, step: Step) -> Program:
+        """Returns the program with an instruction that does nothing in the place of one of its steps, without analyses.
+
+        The step must have a form in the table, and no result.
+        """
+        assert step.match is not None
+        nothing = replace(step, match=replace(step.match, effects=()))
+        steps = (*self.steps[: step.index], nothing, *self.steps[step.index + 1 :])
+        return self._rebuilt(replace(each, steps=steps) if each is self else each for each in self.functions)
+
+    def _rebuilt(self, functions: Iterable[Program]) -> Program:
+        """Returns the program with other functions in the places of its own."""
         called: dict[str, Program] = {}
         together: list[Program] = []
-        own = function.name
-        together.extend(
-            replace(
-                each,
-                function=function if each.function.name == own else each.function,
-                callees=called,
-                functions=together,
-            )
-            for each in self.functions
-        )
+        together.extend(replace(each, callees=called, functions=together) for each in functions)
         called.update((name, together[self.functions.index(callee)]) for name, callee in self.callees.items())
         return together[self.functions.index(self)]
 

@@ -5,14 +5,17 @@ Source: PTX ISA, "cp.async.commit_group", "cp.async.wait_group / cp.async.wait_a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from ptxkit.analysis.abstract_interpretation.async_group_proofs import AsyncGroupProofs
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
-from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained
+from ptxkit.analysis.abstract_interpretation.group_counts import Counts, largest_group_counts
+from ptxkit.analysis.abstract_interpretation.returning_calls import is_self_contained, is_sole_function
 from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.worklist import Worklist
+from ptxkit.analysis.limits import MAX_PENDING_COMMITS
+from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS
 from ptxkit.isa.effects import CommitGroup, Control, Effect, WaitGroup
 
 
@@ -58,15 +61,29 @@ def _may_exit(step: Step) -> bool:
 
 
 def find_empty_waits(program: Program) -> Iterator[Step]:
-    """Yields the waits for groups before which no operation of their kind can be incomplete in the executing thread."""
+    """Yields the waits before which the executing thread has no group to wait for, on any path.
+
+    No operation of their kind can be incomplete there, or no more groups than the wait leaves pending.
+    """
     waits = {step: effect for step, effect in _effects(program) if isinstance(effect, WaitGroup)}
     if not waits or not is_self_contained(program):
         return
     proofs = AsyncGroupProofs(program)
     pending = proofs.pending_before(waits) if proofs.is_applicable else {}
-    for step, started in pending.items():
-        if waits[step].group not in map(proofs.group_of, started):
+    counts = largest_group_counts(program) if is_sole_function(program) else {}
+    for step, effect in waits.items():
+        has_none = step in pending and effect.group not in map(proofs.group_of, pending[step])
+        if has_none or _leaves_as_many(step, effect, counts):
             yield step
+
+
+def _leaves_as_many(step: Step, effect: WaitGroup, counts: Mapping[Step, Counts]) -> bool:
+    """Returns whether a wait leaves as many groups pending as there may be before it."""
+    left = pending_groups(step, effect)
+    if left is None or effect.commits or effect.group not in GROUP_MECHANISMS or step not in counts:
+        return False
+    incomplete, read = counts[step].get(effect.group, (0, 0))
+    return (read if effect.read_only else incomplete) <= left < MAX_PENDING_COMMITS
 
 
 def _effects(program: Program) -> Iterator[tuple[Step, Effect]]:

@@ -28,14 +28,17 @@ from ptxkit.isa.effects import (
     CtaGroup,
     Effect,
     Home,
+    MbarrierEffect,
+    MbarrierWait,
     Prefetch,
+    ProxyFence,
     RegisterFence,
     Value,
     WaitGroup,
 )
 from ptxkit.syntax.tree import Integer
 
-_PRIVATE_SPACES = ("const", "local", "param")
+PRIVATE_SPACES = ("const", "local", "param")
 _Class = tuple[str, bool]
 """The state space of an access without its sub-qualifier, and whether it writes."""
 
@@ -80,8 +83,8 @@ def find_redundant_barriers(program: Program, known: Collection[Step] = ()) -> I
             yield RedundantBarrier(barrier)
     for barrier in candidates:
         if barrier not in removed and _orders_nothing(program, barrier, set(barriers)):
-            others = _interval(flow, barrier, set(barriers), forward=False)[1]
-            others |= _interval(flow, barrier, set(barriers), forward=True)[1]
+            others = interval_of(flow, barrier, set(barriers), forward=False)[1]
+            others |= interval_of(flow, barrier, set(barriers), forward=True)[1]
             if others.isdisjoint(known):
                 yield RedundantBarrier(barrier, min(others & removed, key=lambda step: step.index, default=None))
 
@@ -104,17 +107,18 @@ def _number(step: Step) -> int | None:
 def _orders_nothing(program: Program, barrier: Step, barriers: Collection[Step]) -> bool:
     """Returns whether nothing in the interval before a barrier could conflict with anything in the one after it."""
     flow = program.analysis(ControlFlowGraph)
-    before, _ = _interval(flow, barrier, barriers, forward=False)
-    after, _ = _interval(flow, barrier, barriers, forward=True)
-    first, second = _accesses(program, before, completes=True), _accesses(program, after, completes=False)
+    before, _ = interval_of(flow, barrier, barriers, forward=False)
+    after, _ = interval_of(flow, barrier, barriers, forward=True)
+    first = accesses_of_interval(program, before, completes=True)
+    second = accesses_of_interval(program, after, completes=False)
     if first == set() or second == set():
         return True
     if first is None or second is None:
         return False
-    return not any(_may_conflict(one, other) for one in first for other in second)
+    return not any(may_conflict(one, other) for one in first for other in second)
 
 
-def _interval(
+def interval_of(
     flow: ControlFlowGraph, barrier: Step, barriers: Collection[Step], *, forward: bool
 ) -> tuple[list[Step], set[Step]]:
     """Returns the steps after or before a barrier up to other ones, and those."""
@@ -143,22 +147,29 @@ def _interval(
     return [step for step in found if step is not barrier], ends
 
 
-def _accesses(program: Program, steps: Iterable[Step], *, completes: bool) -> set[_Class] | None:
+def accesses_of_interval(
+    program: Program, steps: Iterable[Step], *, completes: bool, has_phases: bool = False
+) -> set[_Class] | None:
     """Returns the classes of the accesses of an interval; None if something in it orders or signals.
 
     completes: whether asynchronous accesses count that a wait in the interval completes, wherever they started.
+    has_phases: whether mbarriers and proxy fences are examined elsewhere, so that they do not count as signals.
     """
     found: set[_Class] = set()
     signals = False
     for step in steps:
         for effect in step.effects:
             match effect:
-                case Access(space=space) if space.partition("::")[0] in _PRIVATE_SPACES:
+                case Access(space=space) if space.partition("::")[0] in PRIVATE_SPACES:
                     pass
                 case Access(order="weak", kind=kind) if kind != "update":
                     found.add(_class(effect))
                 case WaitGroup(group=group):
                     found.update(_async_accesses(program, group) if completes else ())
+                case MbarrierWait() if has_phases:
+                    found.update(_async_accesses(program, "mbarrier") if completes else ())
+                case _ if has_phases and isinstance(effect, MbarrierEffect | ProxyFence):
+                    pass
                 case _ if not _is_inert(effect):
                     signals = True
     return None if signals else found
@@ -185,5 +196,5 @@ def _is_inert(effect: Effect) -> bool:
     return isinstance(effect, AsyncRegisters | CommitGroup | CtaGroup | Home | Prefetch | RegisterFence | Value)
 
 
-def _may_conflict(first: _Class, second: _Class) -> bool:
+def may_conflict(first: _Class, second: _Class) -> bool:
     return (first[1] or second[1]) and (first[0] == second[0] or "generic" in (first[0], second[0]))

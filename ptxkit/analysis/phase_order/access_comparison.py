@@ -123,7 +123,7 @@ class AccessComparison:
             return level != ALL and self._overlaps.may_meet(access, mask, other, others, needed)
 
         level, fenced = levels
-        if is_own and level == THREAD and any(_is_executed_by_warps(each.step) for each in (access, other)):
+        if is_own and level == THREAD and any(_is_executed_by_warps(each) for each in (access, other)):
             level = WARP  # such an instruction accesses memory when all lanes have come to it, and before any continues
         if may_meet(level):
             self._add(access, other)
@@ -153,7 +153,7 @@ class AccessComparison:
             (one.group is not None and segment.is_after(second, first))
             or (other.group is not None and segment.is_after(first, second))
         )
-        level = WARP if any(_is_executed_by_warps(each.step) for each in (one, other)) else THREAD
+        level = WARP if any(_is_executed_by_warps(each) for each in (one, other)) else THREAD
         if is_warp_collective(one) and is_warp_collective(other) and self._columns.are_apart(one.step, other.step):
             follows = False
         if self._shares(first, second, NOTHING if follows else level):
@@ -168,5 +168,7 @@ class AccessComparison:
         pairs[other.step].add((other, one))
 
 
-def _is_executed_by_warps(step: Step) -> bool:
-    return step.match is not None and step.match.is_aligned
+def _is_executed_by_warps(access: StateAccess) -> bool:
+    """Returns whether the lanes of a warp access memory together; that is no synchronization of them."""
+    match = access.step.match
+    return match is not None and match.is_aligned and not access.is_strict

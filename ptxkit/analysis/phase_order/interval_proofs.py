@@ -26,7 +26,7 @@ from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
 from ptxkit.analysis.intervals.accessed_bytes import bytes_of
 from ptxkit.analysis.intervals.cta_states import CtaStates, TooManyStatesError
-from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
+from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, OtherAccesses, StateAccess
 from ptxkit.analysis.intervals.interval_conflicts import IntervalConflicts, TooManyAccessesError
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.intervals.unfenced_writes import UnfencedWrites
@@ -51,10 +51,19 @@ AccessPair = tuple[StateAccess, StateAccess]
 class IntervalProofs:
     """The order of the accesses of one kernel.
 
-    registers: what registers may hold on any path.
+    registers: what registers may hold on any path. is_strict: whether accesses are compared of which no rule demands an
+    order, too: stores of one value by several threads, strong accesses, copies of two groups of one thread.
     """
 
-    def __init__(self, program: Program, registers: AbstractRegisters, execution: UniformExecution) -> None:
+    def __init__(
+        self,
+        program: Program,
+        registers: AbstractRegisters,
+        execution: UniformExecution,
+        *,
+        is_strict: bool = False,
+    ) -> None:
+        self._is_strict = is_strict
         self._program, self._registers, self._execution = program, registers, execution
         self._cfg = program.analysis(ControlFlowGraph)
         self._launch = launch_config_of(program)
@@ -98,8 +107,15 @@ class IntervalProofs:
             self._launch,
             self._execution,
             self._wanted_values,
-            self._may_be_shared,
+            self._accesses_in,
             self._ranges_of,
+        )
+
+    def _accesses_in(
+        self, values: ThreadValues, states: CtaStates, others: OtherAccesses | None = None
+    ) -> IntervalAccesses:
+        return IntervalAccesses(
+            self._program, self._cfg, values, states, self._may_be_shared, others, is_strict=self._is_strict
         )
 
     def accesses_of(self, step: Step) -> Sequence[StateAccess]:
@@ -254,12 +270,16 @@ class IntervalProofs:
                 steps = values.unknown_guards
                 guards = [atom for atom in steps if len(steps[atom]) > 1 and atom.is_stable]
                 if guards:
+                    of_all_sides = found, self._unfenced
                     found, self._unfenced = defaultdict(set), defaultdict(set)
                     guards = guards[:MAX_SPLIT_GUARDS]
                     for sides in product((0, 1), repeat=len(guards)):
                         values.assumed = dict(zip(guards, sides, strict=True))
                         for step, pairs in self._compare(values).items():
                             found[step] |= pairs
+                        if self._is_strict and (found or self._unfenced):
+                            found, self._unfenced = of_all_sides  # the sides are examined for a proof of everything
+                            break
         except (TooManyStatesError, TooManyAccessesError):
             return None
         return found
@@ -267,7 +287,7 @@ class IntervalProofs:
     def _compare(self, values: ThreadValues) -> dict[Step, set[AccessPair]]:
         wanted = list(self._wanted_values(values))
         states = CtaStates(self._program, self._cfg, values, self._execution, self.barriers, wanted)
-        accesses = IntervalAccesses(self._program, self._cfg, values, states, self._may_be_shared)
+        accesses = self._accesses_in(values, states)
         if not values.assumed:
             self._of_intervals = [each for state in states.states for each in accesses.of_state(state)]
         conflicts = IntervalConflicts(states, accesses, self._launch.threads, self._ranges_of)

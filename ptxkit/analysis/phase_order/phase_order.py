@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.intervals.cta_states import IntervalState, TooManyStatesError
-from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
+from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, TooManyStatesError
+from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, OtherAccesses, StateAccess
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_TRACKED_PREDICATES
@@ -27,7 +27,7 @@ from ptxkit.analysis.phase_order.uniform_branches import deciding_blocks, unifor
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
 from ptxkit.fast_dataclasses import fields
-from ptxkit.isa.effects import Access, Effect
+from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Expression, roles_in
 from ptxkit.syntax.tree import Operand
 
@@ -40,10 +40,10 @@ _Wanted = Callable[[ThreadValues, Collection[int]], Iterator[tuple[int, ValueNod
 class PhaseOrder:
     """The accesses of one kernel that nothing is proven to order.
 
-    wanted: the values that decide the accesses and the paths, other than guards of some steps. may_share: whether an
-    access may be one of the CTA's shared memory. ranges_of: the bytes that an access may use. compared: the accesses
-    that are not ordered; None if nothing is known, for a `reason`. blocked: the steps at which threads may wait
-    without end. counted: those that use only mbarriers whose phases wait for as many bytes as copies transfer.
+    wanted: the values that decide the accesses and the paths, other than guards of some steps. accesses_in: the
+    accesses to shared memory in some states, with others. ranges_of: the bytes that an access may use. compared: the
+    accesses that are not ordered; None if nothing is known, for a `reason`. blocked: the steps at which threads may
+    wait without end. counted: those that use only mbarriers whose phases wait for as many bytes as copies transfer.
     accesses: those of all states; None if these are unknown.
     """
 
@@ -54,7 +54,7 @@ class PhaseOrder:
         launch: LaunchConfig,
         execution: UniformExecution,
         wanted: _Wanted,
-        may_share: Callable[[Step, Access], bool],
+        accesses_in: Callable[[ThreadValues, CtaStates, OtherAccesses], IntervalAccesses],
         ranges_of: Callable[[StateAccess], Sequence[tuple[int, int]]],
     ) -> None:
         self.compared: AccessComparison | None = None
@@ -77,7 +77,7 @@ class PhaseOrder:
         try:
             states = ThreadStates(program, cfg, values, execution, operands, counted)
             tensor = TensorAccesses(program, values, ordering)
-            accesses = IntervalAccesses(program, cfg, values, states, may_share, tensor.of_step)
+            accesses = accesses_in(values, states, tensor.of_step)
             deciding = deciding_blocks(cfg, ordering)
             tracked = _predicates_to_track(states, exits, cfg, deciding)
             shared: dict[int, SharedBranch] = {

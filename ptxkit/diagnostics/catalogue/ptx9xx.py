@@ -26,7 +26,7 @@ EMPTY_WAIT = DiagnosticCode(
     sections=("cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"),
 )
 _text = partial(MessageTemplate, EMPTY_WAIT)
-WAIT_FOR_NO_GROUP = _text("this wait is redundant: no group is pending here")
+WAIT_FOR_NO_GROUP = _text("this wait is redundant: no group is pending here that it would complete")
 REMOVE_WAIT = _text("remove it, or wait for the kind of group that is pending")
 
 DUPLICATE_SYNC = DiagnosticCode(
@@ -91,6 +91,14 @@ NO_REGISTER_ACCESS = _text(
 )
 COPIES_TRACKED_AGAIN = _text("this arrival has no effect: the one at line {1} waits for the same copies")
 TRACKS_AS_WELL = _text("tracks all earlier copies of the thread")
+COMPLETED_IN_TIME = _text(
+    "nothing depends on this {kind} as long as the others stay: later waits complete the same operations in time"
+)
+ORDERED_WITHOUT = _text(
+    "nothing depends on this {kind} as long as the others stay: without it, all accesses to the same shared memory are "
+    "proven to be ordered"
+)
+COMPLETES_THE_SAME = _text("completes the same operations, if it stays")
 REMOVE_INEFFECTIVE = _text("remove it")
 
 UNUSED_MBARRIER = DiagnosticCode(
