@@ -1,7 +1,7 @@
 """Proves for all paths that a `wgmma.fence` is between the accesses to registers and a multiplication that uses them.
 
-The domain has, as bit masks, the registers that an instruction accessed since the last fence, and those that
-multiplications of each shape write, which others of the same shape may use without a fence. A plain move gives a value
+The domain has, as bit masks, the registers that an instruction accessed since the last fence or the last multiplication
+that uses them, and those that multiplications of each shape write, which others of the same shape may use without one. A plain move gives a value
 another name, and is no access.
 
 Source: PTX ISA, "wgmma.fence".
@@ -70,7 +70,8 @@ class _RegisterFenceDomain:
                 return self.entry()
             case WgmmaEventKind.OTHER:
                 return accessed | self._mask(event.registers), written
-            case WgmmaEventKind.ISSUE:
+            case WgmmaEventKind.ISSUE:  # the accesses before it are what it demands a fence for itself
+                accessed &= ~(self._mask(event.registers) | _START)
                 return accessed, _merge(written, ((event.accumulator_count, self._mask(event.accumulators)),))
             case WgmmaEventKind.COPY:
                 target = self._bits.get(event.target, 0)
