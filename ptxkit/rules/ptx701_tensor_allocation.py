@@ -36,6 +36,7 @@ from ptxkit.diagnostics.catalogue import fix_titles, ptx7xx
 from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.obligation_sites import either, is_a, is_tensor_access, sites_of
+from ptxkit.rules.tensor_proofs import prove_allocation
 from ptxkit.rules.warp_participation import check_whole_warps
 from ptxkit.syntax.constants import WARP_SIZE
 
@@ -210,4 +211,9 @@ def _size_mismatch(given: TraceEvent, taken: TraceEvent) -> Finding:
     )
 
 
-RULE = Rule(ptx7xx.TENSOR_ALLOCATION, check, sites=sites_of(either(is_a(TensorMemory), is_tensor_access)))
+RULE = Rule(
+    ptx7xx.TENSOR_ALLOCATION,
+    check,
+    sites=sites_of(either(is_a(TensorMemory), is_tensor_access)),
+    prove=prove_allocation,
+)

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
+from ptxkit.analysis.abstract_interpretation.tensor_allocations import has_balanced_allocations, management_steps
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.phase_order.access_comparison import AccessComparison
 from ptxkit.diagnostics.catalogue import obligation_words
 from ptxkit.diagnostics.message import TextTemplate
-from ptxkit.isa.effects import Access, CtaGroup, Effect, TensorFence
+from ptxkit.isa.effects import Access, CtaGroup, Effect, TensorFence, TensorMemory
+from ptxkit.isa.expressions import OperandRole
+from ptxkit.rules.execution_proofs import prove_whole_warp
 from ptxkit.rules.function_proofs import FunctionProofs
-from ptxkit.rules.model import STEP_LINES, ProofResult, Unproven
+from ptxkit.rules.model import STEP_LINES, Evidence, ProofResult, Unproven
 from ptxkit.rules.obligation_sites import Site, is_tensor_access
 from ptxkit.rules.phase_proofs import by_schedules
 
@@ -37,6 +41,38 @@ def prove_unused(proofs: FunctionProofs, site: Site) -> ProofResult:
     is_paired = any(isinstance(effect, CtaGroup) and effect.ctas > 1 for effect in site.step.effects)
     # Both CTAs of a pair must deallocate, which the order does not show.
     return None if is_paired and not isinstance(found, Unproven) else found
+
+
+def prove_allocation(proofs: FunctionProofs, site: Site) -> ProofResult:
+    """Proves for PTX701 that whole warps allocate and deallocate the same number of columns, in turn.
+
+    It proves nothing of accesses, whose columns must be allocated.
+    """
+    steps = management_steps(proofs.program)
+    if site.step not in steps or not has_balanced_allocations(proofs.program):
+        return None
+    counts = {proofs.once(_columns_of).get(step) for step in steps if step in proofs.once(_columns_of)}
+    if len(counts) != 1 or None in counts:
+        return None
+    whole = [prove_whole_warp(proofs, Site(step)) for step in steps]
+    if None in whole:
+        return None
+    needs = dict.fromkeys(need for each in whole if isinstance(each, tuple) for need in each)
+    return tuple(needs) or Evidence("balanced", obligation_words.ALLOCATIONS_BALANCED(lines=STEP_LINES), steps)
+
+
+def _columns_of(proofs: FunctionProofs) -> dict[Step, int | None]:
+    """Returns the number of columns of each allocation and deallocation; None where it is unknown."""
+    found: dict[Step, int | None] = {}
+    for step in management_steps(proofs.program):
+        for effect in step.effects:
+            if isinstance(effect, TensorMemory) and effect.columns is not None:
+                found[step] = step.constant_of(effect.columns)
+                operand = step.operand(effect.columns.name) if isinstance(effect.columns, OperandRole) else None
+                held = integers_in(proofs.values.value_at(step, operand)) if operand is not None else None
+                if held is not None and held.unsigned[0] == held.unsigned[1]:
+                    found[step] = held.unsigned[0]
+    return found
 
 
 def prove_fenced_after(proofs: FunctionProofs, site: Site) -> ProofResult:

@@ -96,3 +96,39 @@ def test_nothing_is_asked_where_a_violation_is_reported() -> None:
     found = judge_text(_kernel(f"@!%p1 bra issued;\n{MULTIPLY}\nissued: {AFTER} {LOAD} {OUT}"))
     assert "PTX704" in {each.code for each in found.diagnostics}
     assert not {each.code for each in found.undecided} & set(CODES)
+
+
+ALLOCATE, GIVE_BACK = cases_tensor._ALLOCATE, cases_tensor._GIVE_BACK
+PERMIT = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
+
+
+def allocations(body: str) -> set[str]:
+    """The verdicts on the allocations of a kernel of that body, whose first 32 threads have %p3."""
+    text = Case(
+        "kernel",
+        f".shared .align 16 .b8 base[16]; setp.lt.u32 %p3, %r1, 32; setp.lt.u32 %p7, %r1, 16; {body} end:",
+        target="sm_100a",
+    ).text
+    found = [each for each in judge_text(text).obligations or () if each.code == "PTX701"]
+    assert found
+    return {each.verdict.value for each in found}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_proven"),
+    [
+        (f"@!%p3 bra end; {ALLOCATE} {PERMIT} {GIVE_BACK}", True),
+        (f"@%p3 {ALLOCATE} bar.sync 0; @%p3 {GIVE_BACK}", True),
+        (f"@!%p3 bra end; mov.u32 %r5, 32; {ALLOCATE.replace('32;', '%r5;')} {GIVE_BACK}", True),
+        (f"@!%p3 bra end; {PERMIT} {ALLOCATE} {GIVE_BACK}", False),
+        (f"@!%p3 bra end; {ALLOCATE} {GIVE_BACK.replace('32;', '64;')}", False),
+        (f"@!%p3 bra end; {ALLOCATE} ld.param.u32 %r6, [n]; setp.eq.u32 %p4, %r6, 3; @%p4 bra end; {GIVE_BACK}", False),
+        (f"@!%p3 bra end; {ALLOCATE} {ALLOCATE} {GIVE_BACK}", False),
+        (f"@!%p3 bra end; {ALLOCATE} {GIVE_BACK} {GIVE_BACK}", False),
+        (f"@%p3 {ALLOCATE} bar.sync 0; @!%p3 {GIVE_BACK}", False),
+        (f"@!%p7 bra end; {ALLOCATE} {GIVE_BACK}", False),
+        (f"@!%p3 bra end; ld.param.u32 %r5, [n]; {ALLOCATE.replace('32;', '%r5;')} {GIVE_BACK}", False),
+    ],
+)
+def test_warps_allocate_and_deallocate_in_turn(body: str, is_proven: bool) -> None:
+    assert (allocations(body) == {"discharged"}) is is_proven

@@ -1,8 +1,8 @@
 """Proves for all paths that a `wgmma.fence` is between the accesses to registers and a multiplication that uses them.
 
 The domain has, as bit masks, the registers that an instruction accessed since the last fence or the last multiplication
-that uses them, and those that multiplications of each shape write, which others of the same shape may use without one. A plain move gives a value
-another name, and is no access.
+that uses them, and those that multiplications of each shape write, which others of the same shape may use without one.
+A plain move gives a value another name, and is no access.
 
 Source: PTX ISA, "wgmma.fence".
 """

@@ -59,6 +59,9 @@ FOLLOWED_PHASES = TextTemplate(
 SEPARATE_THREADS = TextTemplate("apart: no two threads use the same bytes")
 OWN_CTA = TextTemplate("base: on each path, it is in the shared memory of the executing CTA")
 SEPARATE_CTAS = TextTemplate("no instruction of the kernel accesses the shared memory of another CTA")
+ALLOCATIONS_BALANCED = TextTemplate(
+    "on each path, the warps that allocate at {lines} deallocate as many columns before they exit"
+)
 NO_COMMIT_PROVEN = TextTemplate(
     "no wait for a commit is proven to order it and the operations at {lines}, in all schedules of the threads"
 )
