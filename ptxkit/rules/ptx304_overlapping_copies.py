@@ -3,7 +3,8 @@
 What it does
     Finds two `cp.async` of one thread in one group whose destinations overlap. A copy that ignores its source, or reads
     less than it writes, fills the rest with zeros, so it always writes its whole destination. It also finds a bulk copy
-    that starts before the completion of another one has been observed, of the same thread or of another one.
+    that starts before the completion of another one has been observed, of the same thread or of another one. Two
+    `cp.async` in different groups are an open question unless a wait between them is proven.
 
 Why it matters
     Such copies are not ordered with each other: which of the two values remains is undefined.

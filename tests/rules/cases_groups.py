@@ -24,6 +24,7 @@ bar.sync 0;""",
 next: cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
 add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 4; @%p3 bra next;
 cp.async.wait_group 0; bar.sync 0;""",
+        undecided=("PTX304",),
     ),
     Case(
         "a commit of bulk groups closes no group of cp.async",
@@ -451,8 +452,20 @@ cp.async.ca.shared.global [%r4+8], [%rd1], 8;
 cp.async.commit_group; cp.async.wait_group 0;""",
     ),
     Case(
-        "two groups are not compared",
+        "two groups without a wait between them may write in either order",
         """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
+        undecided=("PTX304",),
+    ),
+    Case(
+        "two groups with a wait between them write in their order",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;
+cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
+    ),
+    Case(
+        "two groups of which the wait leaves the second one pending are in order with a third one",
+        """cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group;
+cp.async.cg.shared.global [%r4+2048], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 1;
 cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.commit_group; cp.async.wait_group 0;""",
     ),
     Case(

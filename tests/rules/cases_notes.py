@@ -91,6 +91,7 @@ next: {COPY} cp.async.commit_group; cp.async.wait_group 7;
 add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, %r6; @%p3 bra next;
 cp.async.wait_group 0;""".replace("[%r4]", "[%r9]"),
         notes=True,
+        undecided=("PTX304",),
     ),
     Case(
         "a wait at the start of a loop has no effect if the waits before it leave as many groups pending",
@@ -285,6 +286,7 @@ next: {COPY} cp.async.commit_group; add.u32 %r4, %r4, 2048;
 add.u32 %r10, %r10, -1; setp.gt.s32 %p3, %r10, 0; @%p3 bra next;
 cp.async.wait_group 0;""",
         notes=True,
+        undecided=("PTX304",),
     ),
     Case(
         "a commit before a wait for everything is redundant",
@@ -310,6 +312,7 @@ next: {COPY} cp.async.commit_group; //~ PTX904
 sub.u32 %r10, %r10, 1; setp.ne.u32 %p3, %r10, 0; @%p3 bra next;
 {OTHER_COPY} cp.async.commit_group; cp.async.wait_group 0;""",
         notes=True,
+        undecided=("PTX304",),
     ),
     Case(
         "a commit before another one under a guard is needed",

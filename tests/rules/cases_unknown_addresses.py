@@ -185,6 +185,7 @@ cp.async.ca.shared.global [%r11], [%rd1], 16; {_COPY_IN} cp.async.wait_group 0;"
         f"""{_DATA} and.b32 %r11, %r10, 16; add.u32 %r11, %r4, %r11;
 cp.async.ca.shared.global [%r11], [%rd1], 16; cp.async.commit_group; {_COPY_IN} cp.async.wait_group 0;""",
         bounds=".reqntid 1, 1, 1",
+        undecided=("PTX304",),
     ),
     Case(
         "an async write to bytes of unknown reads without a fence",

@@ -48,10 +48,7 @@ class IntervalConflicts:
             self._compare_threads(inside, list(accesses.before.get(root, ())))
         for state in states.states:
             for access, pending in accesses.with_pending(state):
-                for other, (commits, own) in pending.items():
-                    is_same_kind = access.group == other.group and access.writes and other.writes
-                    if commits and is_same_kind and not access.is_strict:
-                        continue  # PTX304 compares the copies of one group
+                for other, (_, own) in pending.items():
                     if (access.writes or other.writes) and self._may_meet_in_thread(access, other, own):
                         self._add(access, other)
 

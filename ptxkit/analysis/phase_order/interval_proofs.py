@@ -52,7 +52,7 @@ class IntervalProofs:
     """The order of the accesses of one kernel.
 
     registers: what registers may hold on any path. is_strict: whether accesses are compared of which no rule demands an
-    order, too: stores of one value by several threads, strong accesses, copies of two groups of one thread.
+    order, too: stores of one value by several threads, and strong accesses.
     """
 
     def __init__(
