@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
@@ -19,6 +19,8 @@ from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
 from ptxkit.syntax.tree import Function, Module
 
 SizeT = TypeVar("SizeT", int, LaunchShape)
+_Launch: TypeAlias = tuple[str, str, tuple[int, ...]]
+"""The name of a kernel, a directive, and its extents."""
 
 
 class LaunchTrials:
@@ -29,23 +31,27 @@ class LaunchTrials:
 
     def __init__(self, module: Module, policy: str, budget: AnalysisBudget) -> None:
         self._module, self._policy, self.budget = module, policy, budget
-        self._explored: dict[tuple[str, str, tuple[int, ...]], KernelFacts | None] = {}
+        self._explored: dict[_Launch, KernelFacts | None] = {}
+        self._incomplete: set[_Launch] = set()
 
     def refill(self, given: AnalysisBudget) -> None:
-        """Restores the budget for further trials; the last exploration is retained unless it was cut short."""
-        if self.budget.is_used_up:
-            self._explored.clear()
+        """Restores the budget for further trials; explorations are retained unless they or a check were cut short."""
+        for key in self._incomplete:
+            self._explored.pop(key, None)
+        self._incomplete.clear()
         self.budget.steps, self.budget.pair_checks = given.steps, given.pair_checks
 
     def explore(self, kernel: KernelFacts, directive: str, extents: Iterable[int]) -> KernelFacts | None:
         """Returns the facts about a kernel with one more directive; None if no such launch is possible.
 
-        Only the last exploration is retained, because each has many objects.
+        Each launch is explored once: several questions lead to the same ones.
         """
         key = (kernel.program.function.name, directive, tuple(extents))
         if key not in self._explored:
             declared = kernel.program.function.with_directive(directive, key[2])
-            self._explored = {key: self._explore(kernel, declared)}
+            self._explored[key] = self._explore(kernel, declared)
+            if self.budget.is_used_up:
+                self._incomplete.add(key)
         return self._explored[key]
 
     def _explore(self, kernel: KernelFacts, declared: Function) -> KernelFacts | None:
@@ -68,6 +74,8 @@ class LaunchTrials:
                     rule, rule.observe(kernel, with_questions=with_questions), kernel.scenarios, self.budget
                 )
             mark_unexplored(builder, kernel.explorer)
+            if self.budget.is_used_up:
+                self._incomplete.update(key for key, known in self._explored.items() if known is kernel)
         return builder
 
 
