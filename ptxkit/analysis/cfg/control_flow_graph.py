@@ -107,12 +107,23 @@ class ControlFlowGraph:
 
         The result is None if both do, or if the block does not end with such a branch.
         """
-        last = self.steps_of_block(block)[-1]
-        if last.instruction.guard is None or not is_control_transfer(last):
+        targets = self._guarded_targets[block]
+        if targets is None:
             return None
-        steps = self._program.steps
-        is_taken = following in {self.block_of(steps[at]) for at in last.targets if at < len(steps)}
+        is_taken = following in targets
         return None if is_taken == (following == block + 1) else is_taken
+
+    @cached_property
+    def _guarded_targets(self) -> list[frozenset[int] | None]:
+        """The blocks to which the guarded branch at the end of each block leads; None if it ends with none."""
+        found: list[frozenset[int] | None] = []
+        steps = self._program.steps
+        for block in range(len(self.block_starts)):
+            last = self.steps_of_block(block)[-1]
+            is_branch = last.instruction.guard is not None and is_control_transfer(last)
+            targets = (at for at in last.targets if at < len(steps)) if is_branch else ()
+            found.append(frozenset(self.block_of(steps[at]) for at in targets) if is_branch else None)
+        return found
 
     def loop_of(self, step: Step) -> CfgLoop | None:
         """Returns the innermost loop that contains a step."""
