@@ -32,26 +32,36 @@ class LaunchTrials:
     def __init__(self, module: Module, policy: str, budget: AnalysisBudget) -> None:
         self._module, self._policy, self.budget = module, policy, budget
         self._explored: dict[_Launch, KernelFacts | None] = {}
+        self._steps: dict[_Launch, int] = {}
+        self._last: _Launch | None = None
         self._incomplete: set[_Launch] = set()
 
     def refill(self, given: AnalysisBudget) -> None:
         """Restores the budget for further trials; explorations are retained unless they or a check were cut short."""
         for key in self._incomplete:
             self._explored.pop(key, None)
+        if self._last in self._incomplete:
+            self._last = None
         self._incomplete.clear()
         self.budget.steps, self.budget.pair_checks = given.steps, given.pair_checks
 
     def explore(self, kernel: KernelFacts, directive: str, extents: Iterable[int]) -> KernelFacts | None:
         """Returns the facts about a kernel with one more directive; None if no such launch is possible.
 
-        Each launch is explored once: several questions lead to the same ones.
+        Each launch is explored once: several questions lead to the same ones. Its steps count for each of them, so that
+        what one of them decides does not depend on the others.
         """
         key = (kernel.program.function.name, directive, tuple(extents))
         if key not in self._explored:
             declared = kernel.program.function.with_directive(directive, key[2])
+            before = self.budget.steps
             self._explored[key] = self._explore(kernel, declared)
-            if self.budget.is_used_up:
-                self._incomplete.add(key)
+            self._steps[key] = before - self.budget.steps
+        elif key != self._last:
+            self.budget.steps -= self._steps[key]
+        self._last = key
+        if self.budget.is_used_up:
+            self._incomplete.add(key)
         return self._explored[key]
 
     def _explore(self, kernel: KernelFacts, declared: Function) -> KernelFacts | None:

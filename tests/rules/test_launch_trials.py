@@ -37,3 +37,15 @@ def test_an_exploration_whose_check_the_budget_ended_is_repeated() -> None:
     trials.check(facts, ())
     trials.refill(AnalysisBudget().for_kernel())
     assert trials.explore(kernel, "reqntid", (64, 1, 1)) is not facts
+
+
+def test_the_steps_of_an_exploration_count_for_each_trial() -> None:
+    module = module_of(BODY)
+    kernel, trials = kernel_of(module), LaunchTrials(module, "isa", AnalysisBudget().for_kernel())
+    given = trials.budget.steps
+    trials.explore(kernel, "reqntid", (64, 1, 1))
+    taken = given - trials.budget.steps
+    trials.explore(kernel, "reqntid", (32, 1, 1))
+    left = trials.budget.steps
+    trials.explore(kernel, "reqntid", (64, 1, 1))
+    assert trials.budget.steps == left - taken < left
