@@ -38,7 +38,8 @@ from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
-from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun, find_declared_extents
+from ptxkit.verifier.argument_choice import VerifierRun
+from ptxkit.verifier.launch_inference import LaunchPlan, find_declared_extents
 from ptxkit.verifier.parameter_names import (
     by_parameter,
     choose_parameter,

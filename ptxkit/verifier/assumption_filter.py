@@ -109,9 +109,7 @@ class LaunchAssumptions:
         if self.is_certain(finding):
             return False
         where = {each.space for each in finding.witnesses[:1]}
-        if self.boxes and (
-            finding.code in _BOX_SIZE_CODES or finding.content.template == ptx6xx.DEADLOCK or self._is_conflict(finding)
-        ):
+        if self.boxes and (self._depends_on_box(finding) or finding.content.template == ptx6xx.DEADLOCK):
             return True
         if (self.block and finding.code == _THREAD_COUNT_CODES[0]) or (
             self.cluster and finding.code == ptx2xx.WRONG_CTA_ADDRESS
@@ -137,6 +135,10 @@ class LaunchAssumptions:
             return self.values or not where or bool(where & {"", *_GLOBAL})
         return finding.code == ptx2xx.OUT_OF_BOUNDS
 
+    def _depends_on_box(self, finding: Violation) -> bool:
+        """Returns whether a box of another size may avoid a finding; places in global memory are no such matter."""
+        return finding.code in _BOX_SIZE_CODES and not self._is_conflict(finding)
+
     @property
     def _may_need_cluster(self) -> bool:
         """Whether the kernel may require larger clusters.
@@ -147,9 +149,15 @@ class LaunchAssumptions:
 
     def shows_wrong_launch(self, finding: Violation) -> bool:
         """Returns whether a finding of a run shows that the kernel requires other blocks or boxes."""
-        if self.boxes and (self.shows_wrong_arguments(finding) or self.requires_several_ctas(finding)):
+        if self.boxes and (
+            self.shows_wrong_arguments(finding) or self._is_conflict(finding) or self.requires_several_ctas(finding)
+        ):
             return True
-        return self.block and (finding.code in _THREAD_COUNT_CODES or finding.content.template == ptx6xx.DEADLOCK)
+        if not self.block:
+            return False
+        if finding.code == ptx2xx.OUT_OF_BOUNDS and finding.witnesses[:1] and not self.is_certain(finding):
+            return finding.witnesses[0].space.startswith("shared")  # the block decides which elements a thread accesses
+        return finding.code in _THREAD_COUNT_CODES or finding.content.template == ptx6xx.DEADLOCK
 
     def undecided_reason(self, finding: Violation, contents: str, *, is_degenerate: bool = False) -> str:
         """Returns the reason why a finding may only result from a choice; empty where it does not.
@@ -169,9 +177,15 @@ class LaunchAssumptions:
         return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
 
     def _confirms_missing_order(self, finding: Violation) -> bool:
-        """Returns whether two CTAs race at an access that a flag may not order, as the rules ask for another reason."""
+        """Returns whether two CTAs race at an access that a flag may not order, as the rules ask for another reason.
+
+        A chosen number may be the value for which a flag is polled, so that the thread does not wait.
+        """
         is_between_ctas = self._is_conflict(finding) and not _is_within_one_cta(finding)
-        return is_between_ctas and not self.unordered_lines.isdisjoint(each.line for each in finding.witnesses)
+        if not is_between_ctas or self.unordered_lines.isdisjoint(each.line for each in finding.witnesses):
+            return False
+        influence = self.fault_dependence
+        return influence is None or not influence.assumed_numbers(influence.awaited_sources)
 
     def requires_several_ctas(self, finding: Violation) -> bool:
         """Returns whether a finding needs several CTAs, for which the kernel's code is the only evidence."""

@@ -13,6 +13,8 @@ from functools import cached_property
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import read_operands, read_registers
+from ptxkit.analysis.memory.flag_accesses import find_polls
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator import Violation, Witness
@@ -20,7 +22,7 @@ from ptxkit.emulator.core.address_windows import RANK_SHIFT
 from ptxkit.isa.effects import Access
 from ptxkit.isa.expressions import OperandRole
 from ptxkit.syntax.tree import Address, Operand
-from ptxkit.verifier.sync_dependence import SyncDependence
+from ptxkit.verifier.sync_dependence import SyncDependence, is_comparison
 
 _OPERAND_SPACE_CODES = (ptx2xx.SPACE_OFFSET_AS_GENERIC, ptx2xx.MISALIGNED_ADDRESS, ptx2xx.OUT_OF_BOUNDS)
 """The codes of faults whose witness has the state space that the instruction names, and not that of the address."""
@@ -121,6 +123,19 @@ class FaultDependence:
         if code in _OPERAND_SPACE_CODES:
             return witness.space or _ANY_SPACE
         return _ANY_SPACE if code in _ADDRESS_CODES else ""
+
+    @cached_property
+    def awaited_sources(self) -> frozenset[DependenceSource]:
+        """The sources of the values with which polled flags in global memory are compared."""
+        polled = {name for step in self._program.analysis(find_polls) for name in step.result_registers()}
+        dependence = self._input_independence.dependence
+        return frozenset(
+            leaf
+            for step in self._program.steps
+            if is_comparison(step) and not polled.isdisjoint(read_registers(step))
+            for operand in read_operands(step)
+            for leaf in dependence.sources_of(step, operand)
+        )
 
     @cached_property
     def sync_dependence(self) -> SyncDependence:

@@ -6,6 +6,10 @@ or at a misaligned address, is replaced by such a multiple.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ptxkit.analysis.values.scenario import Arguments, ParameterKey
+
 INITIAL_INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
 """The initial numbers, used in turn, so that loops execute 0, 1, 2 and more iterations."""
 
@@ -17,16 +21,30 @@ REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
 """The replacements of unsuitable numbers."""
 
 
+BUFFER_BYTES, LARGE_BUFFER_BYTES = 1 << 20, 1 << 24
+"""The size in bytes of the buffer of a pointer, and where a run has left a buffer of that size."""
+
+_LEAST_USUAL = 2
+"""The least number with which rows do not overlap."""
+
+
 class IntegerGuesses:
-    """The numbers, which are used in turn from run to run."""
+    """The numbers, which are used in turn from run to run.
+
+    buffer_bytes: the size in bytes of the buffers of pointers.
+    """
 
     def __init__(self) -> None:
+        self.buffer_bytes = BUFFER_BYTES
         self._numbers = list(INITIAL_INTEGERS)
         self._replacements = list(reversed(REPLACEMENT_INTEGERS))
         self._used_replacements = False
 
-    def integer(self, number: int, position: int = 0) -> int:  # noqa: ARG002 (a subclass uses it)
-        """Returns the number that is passed in a run for the integer at a position among the parameters."""
+    def integer(self, number: int, place: ParameterKey, position: int = 0) -> int:  # noqa: ARG002 (subclasses use them)
+        """Returns the number that is passed in a run for an integer.
+
+        place: its parameter, and the byte in it. position: how many integers are before it.
+        """
         self._used_replacements = True
         return self.number_of_run(number)
 
@@ -36,7 +54,13 @@ class IntegerGuesses:
 
     def is_degenerate(self, number: int) -> bool:
         """Returns whether the number that is passed in a run is 0 or 1."""
-        return self._used_replacements and self._numbers[number % len(self._numbers)] < 2
+        return self._used_replacements and self._numbers[number % len(self._numbers)] < _LEAST_USUAL
+
+    def grow_buffers(self) -> bool:
+        """Makes the buffers of the following runs larger; returns whether they were small."""
+        were_small = self.buffer_bytes < LARGE_BUFFER_BYTES
+        self.buffer_bytes = LARGE_BUFFER_BYTES
+        return were_small
 
     def replace(self, number: int) -> bool:
         """Replaces the unsuitable number of a run; returns whether another number was available."""
@@ -50,11 +74,36 @@ class IntegerGuesses:
 class MixedIntegers(IntegerGuesses):
     """Numbers that differ from one parameter to the next."""
 
-    def integer(self, number: int, position: int = 0) -> int:
-        """Returns the number that is passed in a run for the integer at a position among the parameters."""
+    def integer(self, number: int, place: ParameterKey, position: int = 0) -> int:  # noqa: ARG002
+        """Returns the number that is passed in a run for an integer, by its position among the integers."""
         mixed = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
         return mixed[position % len(mixed)]
 
     def number_of_run(self, number: int) -> int:
         """Returns the number that is passed for the first integer in a run, if there is one."""
-        return self.integer(number)
+        return MIXED_INTEGERS[number % len(MIXED_INTEGERS)][0]
+
+
+class PathIntegers(IntegerGuesses):
+    """The numbers with which the rules have followed paths of a kernel, used in turn.
+
+    assignments: for each of them the number of most integers, and the integers that have other numbers.
+    """
+
+    def __init__(self, assignments: Sequence[Arguments]) -> None:
+        super().__init__()
+        self._assignments = assignments
+
+    def integer(self, number: int, place: ParameterKey, position: int = 0) -> int:  # noqa: ARG002
+        """Returns the number that is passed in a run for an integer, by its place."""
+        usual, others = self._assignments[number % len(self._assignments)]
+        return dict(others).get(place, usual)
+
+    def number_of_run(self, number: int) -> int:
+        """Returns the number that is passed in a run for most integers."""
+        return self._assignments[number % len(self._assignments)][0]
+
+    def is_degenerate(self, number: int) -> bool:
+        """Returns whether a number that is passed in a run is 0 or 1."""
+        usual, others = self._assignments[number % len(self._assignments)]
+        return min(usual, *(value for _, value in others)) < _LEAST_USUAL if others else usual < _LEAST_USUAL

@@ -11,67 +11,25 @@ indices. A kernel may have further requirements, which cannot be inferred.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
-from typing import Any
-
-import numpy
 
 from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
 from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
-from ptxkit.emulator import POLICIES, TensorMapArgument
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.engine.executable import Executable
-from ptxkit.emulator.engine.launch_args import StructArgument
-from ptxkit.emulator.state.textures import OpaqueObject
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.functions import bits, kind
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
-from ptxkit.model.launch_contract import BlockLimits, LaunchContract, ParameterMultiple, Requirement
-from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.model.launch_contract import BlockLimits, LaunchContract, Requirement
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
-from ptxkit.verifier.argument_parser import make_filled_array
-from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
 DEFAULT_BLOCK = 128
 NO_CONTRACT = LaunchContract("")
 """The contract of a kernel that imposes no conditions."""
-
-
-BUFFER_BYTES, _POINTER_BYTES = 1 << 20, 8
-"""The size in bytes of the buffer of a pointer, and of a pointer in a structure."""
-
-
-SCHEDULES = ("late", "torn", "eager", "random")
-CONTENTS = ("iota", "random", "zeros")
-"""The contents of memory, which alternate from run to run.
-
-The numbers of all alternatives have no common divisor, so that all combinations occur.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class VerifierRun:
-    """One run.
-
-    arguments: in the order of the parameters. assumptions: the choices, in words. policy, seed: those of the machine.
-    contents: the kind of contents of memory that was chosen. number: the number of the run. is_degenerate: whether a
-    chosen number is 0 or 1, for which rows may overlap. integer: the number that is chosen for integers.
-    """
-
-    arguments: tuple[Any, ...]
-    assumptions: tuple[str, ...]
-    policy: str
-    seed: int
-    contents: str = ""
-    number: int = 0
-    is_degenerate: bool = False
-    integer: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,63 +156,6 @@ def _has_dynamic_shared(program: Executable) -> bool:
     )
 
 
-def generate_runs(
-    program: Executable,
-    pointers: Collection[tuple[str, int]],
-    request: VerifyRequest,
-    maps: Mapping[str, tuple[TensorMapArgument | OpaqueObject | StructArgument, str]],
-    guesses: IntegerGuesses,
-    contract: LaunchContract = NO_CONTRACT,
-    flags: Collection[tuple[str, int]] = (),
-) -> Iterator[VerifierRun]:
-    """Yields runs of a kernel, without end.
-
-    maps: the arguments for tensor maps and images, with their descriptions. contract: the conditions that chosen
-    numbers satisfy. flags: the pointers to memory of zeros, whatever the contents of the other memory are.
-    """
-    multiples = {
-        each.requirement.parameter.symbol: each.requirement
-        for each in contract.conditions
-        if isinstance(each.requirement, ParameterMultiple) and not each.requirement.parameter.offset
-    }
-    for number in count():
-        chance = numpy.random.default_rng((request.seed, number))
-        arguments, texts = [], []
-        positions = count()
-
-        def choose(run: int = number, positions: Iterator[int] = positions) -> int:
-            return guesses.integer(run, next(positions))
-
-        for _, symbol in program.parameters:
-            given = request.arguments.get(symbol.name)
-            if given is not None:
-                arguments.append(given.make_value(chance))
-                texts.append(f"{symbol.name}={given.text}")
-                continue
-            mapped = maps.get(symbol.name)
-            multiple = multiples.get(symbol.name)
-            value, text = mapped or _infer_argument(symbol, number, pointers, flags, chance, choose, multiple)
-            if mapped and isinstance(value, StructArgument):
-                other, more = _infer_argument(symbol, number, pointers, flags, chance, choose)
-                value = StructArgument(value.data, {**other.pointers, **value.pointers})
-                text += more.removeprefix(f"{symbol.size} bytes of 0")
-            arguments.append(value)
-            texts.append(f"{symbol.name}={text}")
-        policy = SCHEDULES[number % len(SCHEDULES)]
-        assert policy in POLICIES
-        seed, degenerate = request.seed + number, guesses.is_degenerate(number)
-        yield VerifierRun(
-            tuple(arguments),
-            tuple(texts),
-            policy,
-            seed,
-            _contents_of_run(number),
-            number,
-            degenerate,
-            guesses.number_of_run(number),
-        )
-
-
 def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
     """Returns the parameters whose arguments are not specified."""
     return [symbol.name for _, symbol in program.parameters if symbol.name not in request.arguments]
@@ -268,11 +169,6 @@ def has_unspecified_structures(program: Executable, request: VerifyRequest, know
     )
 
 
-def _contents_of_run(number: int) -> str:
-    """Returns the contents of memory in a run, given its number."""
-    return CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
-
-
 def has_unspecified_values(program: Executable, pointers: Collection[tuple[str, int]], request: VerifyRequest) -> bool:
     """Returns whether anything except pointers is unspecified: a host may never launch the kernel in this way."""
     left = unspecified_parameters(program, request)
@@ -281,37 +177,3 @@ def has_unspecified_values(program: Executable, pointers: Collection[tuple[str, 
         for _, symbol in program.parameters
         if symbol.name in left
     )
-
-
-def _infer_argument(
-    symbol: DeclaredVariable,
-    number: int,
-    pointers: Collection[tuple[str, int]],
-    flags: Collection[tuple[str, int]],
-    chance: numpy.random.Generator,
-    choose: Callable[[], int],
-    multiple: ParameterMultiple | None = None,
-) -> tuple[Any, str]:
-    """Returns the argument for a parameter, and its description. choose: returns the number for an integer."""
-    contents = _contents_of_run(number) if (symbol.name, 0) not in flags else "zeros"
-    memory = f"{BUFFER_BYTES >> 20} MiB {contents}"
-    places = sorted(offset for name, offset in pointers if name == symbol.name)
-
-    def buffer() -> Any:
-        return make_filled_array("f32" if contents == "random" else "u32", (BUFFER_BYTES // 4,), contents, chance)
-
-    if symbol.is_aggregate:
-        inside = [offset for offset in places if offset + _POINTER_BYTES <= symbol.size]
-        texts = "".join(f", {memory} at {offset}" for offset in inside)
-        return StructArgument(
-            bytes(symbol.size), {each: buffer() for each in inside}
-        ), f"{symbol.size} bytes of 0{texts}"
-    if 0 in places:
-        return buffer(), memory
-    if kind(symbol.type) == "f":
-        return 1.0, "1.0"
-    value = choose()
-    if multiple is not None:
-        value += (multiple.remainder - value) % multiple.divisor
-    value &= (1 << bits(symbol.type)) - 1
-    return value, str(value)

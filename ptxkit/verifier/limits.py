@@ -43,3 +43,14 @@ MAX_ARGUMENT_BYTES = 4 * 1024 * 1024 * 1024
 
 MAX_BOX_EXTENT = 256
 """The maximum number of elements of a box in each dimension. Source: CUDA Driver API, "cuTensorMapEncodeTiled"."""
+
+USUAL_SHARED_ALIGNMENT = 128
+"""The alignment in bytes of variables in shared memory in runs of kernels that rely on more than they declare: that
+of the bytes of tensor copies, the largest that an instruction requires."""
+
+TABLE_ENTRIES, TABLE_BUFFERS = 512, 2
+"""The number of addresses in memory from which a kernel loads addresses, and the number of arrays to which they lead:
+two, so that accesses through different entries may meet and may not."""
+
+MAX_PATH_RUNS = 12
+"""The maximum number of runs with the numbers with which the rules have followed a path to an open question."""

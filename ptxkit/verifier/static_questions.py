@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.dataflow.unreached_conditions import UnreachedConditions
+from ptxkit.analysis.values.scenario import Arguments
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.model.launch_contract import Requirement
 from ptxkit.source import SourceFile
 
+_USUAL_INTEGER = 64
+"""The number of the integers that no branch compares."""
+
 
 def offsets_of_questions(static: Verdict) -> frozenset[int]:
     """Returns the offsets of the instructions about which a question is open for each launch."""
     return frozenset(item.span.start for item in static.undecided if not item.conditions)
+
+
+def arguments_of_questions(kernel: KernelFacts, offsets: frozenset[int]) -> list[Arguments]:
+    """Returns arguments that lead to some instructions, each once.
+
+    Those with which executions of the rules lead to the most of them are first. The others may lead to instructions
+    that no execution has reached.
+    """
+    reached: dict[Arguments, int] = {}
+    for facts in kernel.scenarios:
+        starts = {event.step.start for group in facts.groups for event in group.events}
+        found = len(offsets & starts)
+        if found:
+            reached[facts.scenario.arguments] = max(found, reached.get(facts.scenario.arguments, 0))
+    covered = kernel.explorer.covered_steps()
+    missed = [step for step in kernel.program.steps if step.start in offsets and step not in covered]
+    conditions = UnreachedConditions(kernel.program, kernel.explorer.launch, kernel.explorer.pointers)
+    leading = ((_USUAL_INTEGER, values) for values in conditions.inputs_leading_to(missed))
+    return [*sorted(reached, key=lambda each: -reached[each]), *dict.fromkeys(leading)]
 
 
 def conditions_of_questions(static: Verdict, kernel: str) -> Iterable[Requirement]:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.argument_choice import VerifierRun
+from ptxkit.verifier.launch_inference import LaunchPlan
 from ptxkit.verifier.tensormap_inference import InferredMaps
 
 _PROBE_SECONDS = 5.0

@@ -129,7 +129,7 @@ class SyncDependence:
     def _comparisons(self) -> dict[str, list[Step]]:
         found: dict[str, list[Step]] = {}
         for step in self._program.steps:
-            if any(isinstance(effect, Value) and _is_comparison(effect.value) for effect in step.effects):
+            if is_comparison(step):
                 for register in step.result_registers():
                     found.setdefault(register, []).append(step)
         return found
@@ -159,7 +159,12 @@ def _is_plain_load(effect: object) -> bool:
     )
 
 
-def _is_comparison(value: object) -> bool:
+def is_comparison(step: Step) -> bool:
+    """Returns whether a step compares values."""
+    return any(isinstance(effect, Value) and _compares(effect.value) for effect in step.effects)
+
+
+def _compares(value: object) -> bool:
     if not isinstance(value, CallExpr):
         return False
-    return value.function == "compare" or any(_is_comparison(each) for each in value.arguments)
+    return value.function == "compare" or any(_compares(each) for each in value.arguments)

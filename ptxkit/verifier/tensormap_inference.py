@@ -24,6 +24,8 @@ from ptxkit.verifier.limits import MAX_BOX_EXTENT
 
 ROW_ELEMENTS, ELEMENT_BYTES = 64, 2
 """The number of elements of a row of 128 bytes, and the size of an element in bytes."""
+_OTHER_ROWS = (128, 256, 32, 16, 8)
+"""The numbers of elements of a row where a box cannot have rows of 128 bytes."""
 COPIES_PER_PHASE = (1, 2, 4)
 """The numbers of copies by one map that may share the bytes of a phase."""
 
@@ -43,7 +45,7 @@ def infer_maps(
     """Returns alternative maps for the unspecified parameters; one empty alternative where nothing is guessed.
 
     boxes: the bytes of the boxes that are known, by the parameter and the byte in it. Nothing is guessed where several
-    maps copy boxes of unknown sizes: how these share the expected bytes is unknown.
+    maps copy boxes, of which none is known: how these share the expected bytes is unknown.
     """
     boxes = boxes or {}
     sizes = _parameter_sizes(program)
@@ -55,13 +57,13 @@ def infer_maps(
     expected = expected_bytes(program)
     loaded = [place for place, use in uses.items() if use.is_loaded]
     is_known = bool(loaded) and boxes.keys() >= {*loaded}
-    if len(loaded) > 1 and not is_known:
+    if len(loaded) > 1 and not boxes:
         return [{}]
     found = []
     for copies in (1,) if is_known else COPIES_PER_PHASE:
         usual = (expected[0] if expected else DEFAULT_BOX_BYTES) // copies
         made = {
-            place: _infer_tiled_map(use, boxes.get(place, usual))
+            place: _infer_map(use, boxes.get(place, usual)) or _infer_map(use, DEFAULT_BOX_BYTES)
             for place, use in uses.items()
             if place[0] in unspecified
         }
@@ -111,24 +113,32 @@ def _place_in_parameters(
     return found
 
 
-def _infer_tiled_map(use: TensorMapParameter, octets: int) -> tuple[TensorMapArgument, str] | None:
+def _infer_map(use: TensorMapParameter, octets: int) -> tuple[TensorMapArgument, str] | None:
+    """Returns a map whose box has some bytes; None where no box has as many."""
     count = octets // ELEMENT_BYTES
-    row = min(ROW_ELEMENTS, count)
-    if count * ELEMENT_BYTES != octets or row * ELEMENT_BYTES % 16 or count % row:
+    if count * ELEMENT_BYTES != octets:
         return None
     if use.is_im2col:
-        return _infer_im2col_map(use, row, count // row)
+        row = min(ROW_ELEMENTS, count)
+        return _infer_im2col_map(use, row, count // row) if not count % row else None
+    for row in (ROW_ELEMENTS, *_OTHER_ROWS):
+        box = _box_of(count, row, use.rank) if not count % row else None
+        if box is not None:
+            extents = [each * _BOXES_PER_DIMENSION if at < 2 else each for at, each in enumerate(box)]
+            array = _default_contents(extents[::-1])
+            words = f"f16 {'x'.join(map(str, extents))} in boxes of {'x'.join(map(str, box))}"
+            return TensorMapArgument.tiled(array, box=box), words
+    return None
+
+
+def _box_of(count: int, row: int, rank: int) -> list[int] | None:
+    """Returns the extents of a box of some elements, innermost first; None where it would be too large."""
     box, left = [row], count // row
-    for _ in range(use.rank - 1):
+    for _ in range(rank - 1):
         extent = next((each for each in range(min(left, MAX_BOX_EXTENT), 0, -1) if left % each == 0), 1)
         box.append(extent)
         left //= extent
-    if left == 1:
-        extents = [each * _BOXES_PER_DIMENSION if at < 2 else each for at, each in enumerate(box)]
-        array = _default_contents(extents[::-1])
-        words = f"f16 {'x'.join(map(str, extents))} in boxes of {'x'.join(map(str, box))}"
-        return TensorMapArgument.tiled(array, box=box), words
-    return None
+    return box if left == 1 else None
 
 
 def _infer_im2col_map(use: TensorMapParameter, channels: int, pixels: int) -> tuple[TensorMapArgument, str] | None:

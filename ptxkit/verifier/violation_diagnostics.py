@@ -7,7 +7,8 @@ from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import Violation, Witness
 from ptxkit.emulator.driver.finding_diagnostics import finding_diagnostic, locate_witnesses
 from ptxkit.source import SourceFile
-from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.argument_choice import VerifierRun
+from ptxkit.verifier.launch_inference import LaunchPlan
 
 ARGUMENTS_NOTE = "these arguments were chosen: if no host passes such arguments, give --arg, --block or --shared"
 GRID_NOTE = "the grid was chosen, because the kernel is written for several CTAs: if only one runs it, give --grid 1"

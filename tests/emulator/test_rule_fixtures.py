@@ -19,8 +19,9 @@ from ptxkit.analysis.ir.program import flatten
 from ptxkit.emulator import POLICIES, RunBudget, RunResult, run
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.syntax import parse
+from ptxkit.verifier.argument_choice import ParameterUses, generate_runs
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.launch_inference import candidate_blocks, generate_runs, infer_plans, unspecified_parameters
+from ptxkit.verifier.launch_inference import candidate_blocks, infer_plans, unspecified_parameters
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.tensormap_inference import infer_maps
 
@@ -57,7 +58,7 @@ def outcomes(path: Path) -> Iterator[RunResult]:
         blocks = candidate_blocks(entry, request, [step.instruction for step in flat.steps], LaunchEvidence())
         plan = infer_plans(entry, program, request, blocks)[0]
         maps = infer_maps(flat, unspecified_parameters(program, request))[0]
-        runs = generate_runs(program, pointer_parameters(flat), request, maps, IntegerGuesses())
+        runs = generate_runs(program, ParameterUses(pointer_parameters(flat)), request, maps, IntegerGuesses())
         first = OF_SET_FLAGS if code_of(path) == "PTX406" else 0
         for trial in islice(runs, first, first + request.schedules):
             yield run(

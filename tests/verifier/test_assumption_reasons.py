@@ -78,7 +78,7 @@ def test_a_kernel_that_compares_a_number_permits_either_outcome(comparison: str)
             "\tadd.u32 %r5, %r7, %r8;\n\tadd.u32 %r5, %r5, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;",
             "`m` and `n`",
         ),
-        ("\tsetp.ne.u32 %p2, %r9, 0;", "`sizes`"),  # a structure of zeros
+        ("\tsetp.ne.u32 %p2, %r9, 9;", "`sizes`"),  # a number in a structure
         ("\tld.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p2, %r5, 77;", "the contents of memory"),
     ],
 )
@@ -98,18 +98,18 @@ def test_the_same_fault_with_given_numbers_is_an_error() -> None:
     assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
 
 
-ZERO = "\tsetp.eq.u32 %p2, %r9, 0;\n"
+NINE = "\tsetp.eq.u32 %p2, %r9, 9;\n"
 COUNTS = [
-    ("PTX601", ZERO + "\tsetp.lt.and.u32 %p3, %r1, 32, %p2;\n\tselp.u32 %r6, 32, 64, %p3;\n\tbar.sync 1, %r6;"),
+    ("PTX601", NINE + "\tsetp.lt.and.u32 %p3, %r1, 32, %p2;\n\tselp.u32 %r6, 32, 64, %p3;\n\tbar.sync 1, %r6;"),
     (
         "PTX504",
-        ZERO + "\tselp.u32 %r6, 65, 64, %p2;\n\t@%p1 mbarrier.init.shared.b64 [%r10], %r6;\n\tbar.sync 0;\n"
+        NINE + "\tselp.u32 %r6, 65, 64, %p2;\n\t@%p1 mbarrier.init.shared.b64 [%r10], %r6;\n\tbar.sync 0;\n"
         "\tmbarrier.arrive.shared.b64 %rd3, [%r10];\n"
         "W:\n\tmbarrier.try_wait.shared.b64 %p4, [%r10], %rd3;\n\t@!%p4 bra W;",
     ),
     (
         "PTX501",
-        ZERO + "\t@!%p1 bra O;\n\t@!%p2 mbarrier.init.shared.b64 [%r10], 1;\n"
+        NINE + "\t@!%p1 bra O;\n\t@!%p2 mbarrier.init.shared.b64 [%r10], 1;\n"
         "\tmbarrier.arrive.shared.b64 %rd3, [%r10];\nO:",
     ),
 ]

@@ -12,8 +12,8 @@ from ptxkit.model.launch_contract import BlockLimits, LaunchCondition, LaunchCon
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier.argument_choice import ParameterUses, generate_runs
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.launch_inference import generate_runs
 from tests.analysis.contract.support import text_of
 from tests.analysis.contract.test_conditions import MAPS, POINTER, ROLES, bulk_copy
 
@@ -44,7 +44,7 @@ def test_the_default_runs_reach_the_smallest_numbers_that_the_contract_allows(di
     wanted = ParameterMultiple(ParameterPlace("n", "n", 1), divisor, remainder)
     contract = LaunchContract(kernel.name, (LaunchCondition(wanted, 1),))
     request = VerifyRequest()
-    runs = generate_runs(program, {("p", 0)}, request, {}, IntegerGuesses(), contract)
+    runs = generate_runs(program, ParameterUses(frozenset({("p", 0)})), request, {}, IntegerGuesses(), contract)
     numbers = {run.arguments[1] for run in islice(runs, request.schedules)}
     assert {number % divisor for number in numbers} == {remainder}
     assert sorted(numbers)[:2] == [remainder, remainder + divisor]

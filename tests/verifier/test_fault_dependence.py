@@ -146,7 +146,7 @@ def test_a_fault_that_no_argument_decides_is_an_error(body: str, code: str) -> N
         "\tsetp.gt.u32 %p2, %r3, 4;\n\t@%p2 st.shared.u32 [%r2+4096], 1;",  # n decides whether it is executed
         "\tsetp.gt.u32 %p2, %r3, 4;\n\t@%p2 add.u32 %r2, %r2, 4096;\n\t@%p1 st.shared.u32 [%r2], %r1;",
         "\tld.global.u32 %r4, [%rd1];\n\tadd.u32 %r2, %r2, %r4;\n\tst.shared.u32 [%r2+4096], %r1;",
-        "\tst.u32 [%rd1+0x700000], %r1;",
+        "\tst.u32 [%rd1+0x7000000], %r1;",
     ],
 )
 def test_a_fault_that_an_argument_or_memory_decides_is_not_an_error_of_the_kernel(body: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.emulator import InvalidLaunchError
-from ptxkit.results import FileResult, Status
+from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
@@ -69,15 +69,19 @@ def test_pointers_and_numbers_may_be_next_to_the_maps() -> None:
     assert run.arguments[0].endswith("at 128, 1 MiB iota at 256")
 
 
-def test_two_maps_that_both_load_boxes_are_left_to_the_host() -> None:
+def test_two_maps_that_both_load_boxes_have_boxes_of_the_expected_bytes() -> None:
     second = (
         "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 2048;\n\tcp.async.bulk.tensor.2d.shared::cluster.global.tile"
         ".mbarrier::complete_tx::bytes [%r3], [%rd3, {%r4, %r4}], [%r2];\n"
         "AGAIN:\n\tmbarrier.try_wait.parity.shared.b64 %p3, [%r2], 1;\n\t@!%p3 bra AGAIN;"
     )
     result = verify_text(256, second)
-    assert result.status is Status.UNDECIDED
-    assert "--arg 'params=2*f16[256,256]:box=64x64'" in " ".join(each.reason for each in result.undecided)
+    assert result.diagnostics == ()
+    (run,) = result.runs
+    assert run.whole == 4
+    assert run.arguments[0] == (
+        "params=256 bytes of 0, f16 256x64 in boxes of 64x16 at 0, f16 256x64 in boxes of 64x16 at 128"
+    )
 
 
 def test_maps_may_be_given_in_sequence() -> None:

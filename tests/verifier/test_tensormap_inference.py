@@ -13,8 +13,9 @@ from ptxkit.emulator import RunResult, run
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier.argument_choice import CONTENTS, SCHEDULES
 from ptxkit.verifier.integer_guesses import INITIAL_INTEGERS
-from ptxkit.verifier.launch_inference import CONTENTS, SCHEDULES, LaunchPlan
+from ptxkit.verifier.launch_inference import LaunchPlan
 from ptxkit.verifier.limits import LARGE_GRID_PERIOD
 
 KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
@@ -67,7 +68,7 @@ def test_no_run_repeats_an_earlier_one(kernel: str, grids: list[tuple[int]], mon
         launches.append((launch["grid"], launch["policy"], launch["seed"]))
         return run(*arguments, **launch)
 
-    monkeypatch.setattr("ptxkit.verifier.verify.run", count_calls)
+    monkeypatch.setattr("ptxkit.verifier.run_session.run", count_calls)
     result = verify_text(text_of("tensor_copies.sm_90a"), entries=(kernel,))
     assert result.runs[0].runs == 2
     assert [grid for grid, *_ in launches] == grids
@@ -108,10 +109,12 @@ def test_a_wait_for_a_missing_box_is_found_with_an_inferred_map() -> None:
 
 
 @pytest.mark.parametrize("name", ["wgmma_tma.sm_90a", "stmatrix_tma_store.sm_90a"])
-def test_nothing_is_reported_where_boxes_cannot_be_known(name: str) -> None:
+def test_nothing_is_reported_where_boxes_are_guessed_and_most_of_the_kernel_runs(name: str) -> None:
     result = verify_text(text_of(name))
-    assert result.status is Status.UNDECIDED
-    assert "give --arg" in " ".join(each.reason for each in result.undecided)
+    assert result.diagnostics == ()
+    (run_,) = result.runs
+    assert run_.whole == 2
+    assert run_.reached > 0.9 * run_.instructions
 
 
 def test_inferred_memory_need_not_contain_the_maps_that_a_kernel_reads_from_it() -> None:

@@ -10,7 +10,8 @@ from ptxkit.emulator import run
 from ptxkit.emulator.state.memory_layout import element_text
 from ptxkit.semantics.object_names import type_of
 from ptxkit.source import SourceFile
-from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.argument_choice import VerifierRun
+from ptxkit.verifier.launch_inference import LaunchPlan
 from ptxkit.verifier.trace_places import format_value
 from ptxkit.verifier.violation_diagnostics import make_diagnostic
 

@@ -9,23 +9,21 @@ Source: PTX ISA, "Tensor Size, Strides and Bounding Box", "cp.async.bulk.tensor"
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.context.box_rooms import address_of, find_box_rooms, has_unknown_box
 from ptxkit.analysis.context.group_completion import find_completion_points
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_BOX_PAIR_CHECKS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range_of_lane, access_ranges_of_lanes
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
+from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Effect, MbarrierInit
+from ptxkit.isa.effects import Access
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -66,9 +64,7 @@ def find_box_size_conflicts(facts: ScenarioFacts) -> list[BoxSizeConflict]:
 
 
 def _find_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
-    places = _copies_by_address(facts.groups)
-    mbarriers = sorted(_mbarriers(facts.groups)) if places else []
-    reaches = {place: place + _max_box_bytes(place, places, mbarriers, facts.program) for place in places}
+    reaches = {place: place + room for place, room in find_box_rooms(facts.groups, facts.program).items()}
     if all(high <= place + MIN_ACCESS_BYTES for place, high in reaches.items()):
         return
     causality = HappensBefore(facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks)))
@@ -107,8 +103,8 @@ def _tensor_copies(group: GroupTrace, reaches: Mapping[int, int], causality: Hap
     """Yields the tensor copies of a group whose boxes may be larger than the smallest one."""
     endings: Mapping[int, int] | None = None
     for position, event in _sampled_accesses(group):
-        place = _address_of(event)
-        if not isinstance(place, int) or not _has_unknown_box(event) or reaches[place] <= place + MIN_ACCESS_BYTES:
+        place = address_of(event)
+        if not isinstance(place, int) or not has_unknown_box(event) or reaches[place] <= place + MIN_ACCESS_BYTES:
             continue
         endings = find_completion_points(group) if endings is None else endings
         taking = next((i for i in range(len(group.tids)) if access_range_of_lane(event, i) is not None), 0)
@@ -140,7 +136,7 @@ def _is_read(event: TraceEvent | GroupEvent) -> bool:
 
 def _may_access(event: TraceEvent | GroupEvent, low: int, high: int) -> bool:
     """Returns whether bytes of a range may be accessed, judging by the first and the last thread."""
-    held = _address_of(event)
+    held = address_of(event)
     ends = (held.at(0), held.at(held.count - 1)) if isinstance(held, LaneValues) else (held,)
     return any(isinstance(place, int) and low - RANGE_MARGIN <= place < high + RANGE_MARGIN for place in ends)
 
@@ -157,58 +153,3 @@ def _path_ranges(
             found[path] = min(low, touched[0]), max(high, touched[1])
     for path, (low, high) in found.items():
         yield path, low, high
-
-
-def _has_unknown_box(event: TraceEvent | GroupEvent) -> bool:
-    """Returns whether an event is the access to shared memory of a tensor copy whose box is unknown."""
-    effect = event.effect
-    if not isinstance(effect, Access) or effect.via != "address" or not effect.space.startswith("shared"):
-        return False
-    return event.step.box_bytes is None and any(_is_tensor_map_read(each) for each in event.step.effects)
-
-
-def _is_tensor_map_read(effect: Effect) -> bool:
-    return isinstance(effect, Access) and effect.proxy == "tensormap"
-
-
-def _address_of(event: TraceEvent | GroupEvent) -> GroupValue | None:
-    return event.address if isinstance(event, TraceEvent) else event.fields[0]
-
-
-def _copies_by_address(groups: Iterable[GroupTrace]) -> Mapping[int, set[Hashable]]:
-    """Returns, by address in shared memory, the map and kind of each tensor copy with an unknown box."""
-    found: dict[int, set[Hashable]] = defaultdict(set)
-    for group in groups:
-        events = [event for event in group.events if not isinstance(event, UnknownCall)]
-        maps = {(e.step, e.visit): _address_of(e) for e in events if _is_tensor_map_read(e.effect)}
-        for event in events:
-            place = _address_of(event)
-            if isinstance(place, int) and _has_unknown_box(event):
-                kind = event.step.match.canonical if event.step.match is not None else ""
-                found[place].add((kind, maps.get((event.step, event.visit))))
-    return found
-
-
-def _mbarriers(groups: Iterable[GroupTrace]) -> Iterator[int]:
-    """Yields the addresses at which threads initialize mbarriers."""
-    for group in groups:
-        for event in group.events:
-            if not isinstance(event, UnknownCall) and isinstance(event.effect, MbarrierInit):
-                place = _address_of(event)
-                if isinstance(place, int):
-                    yield place
-
-
-def _max_box_bytes(place: int, places: Mapping[int, set[Hashable]], mbarriers: Sequence[int], program: Program) -> int:
-    """Returns the maximum number of bytes from an address on that a box may contain; 0 where it is not bounded."""
-    variable = program.variable_at(place)
-    if variable is None:
-        return 0
-    ordered = sorted(places)
-    bounds = [at[first] - place for at in (ordered, mbarriers) if (first := bisect_right(at, place)) < len(at)]
-    for box in places[place]:
-        own = [each for each in ordered if box in places[each]]
-        bounds += [later - earlier for earlier, later in pairwise(own)]
-    if not variable.is_open:
-        bounds.append(variable.address + variable.size - place)
-    return min(bounds, default=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from ptxkit.analysis.ir.layout import SymbolScope
@@ -14,6 +14,7 @@ from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
+from ptxkit.isa.functions import bits
 from ptxkit.semantics.value_ops import integer_type
 from ptxkit.syntax.tree import Address, Integer, Name, Vector, operand_names
 
@@ -36,29 +37,74 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 
     The functions that the program calls may use it so, too, or compute the address.
     """
-    addresses: set[_Holder] = set()
-    feeding: dict[_Holder, set[_Holder]] = defaultdict(set)
-    loads: list[tuple[_Holder, tuple[str, int]]] = []
-    for code in program.functions:
-        name = code.function.name
-        places: dict[str, tuple[str, int]] = {}
-        for step in code.steps:
-            addresses.update((name, register) for register in _bases(step))
-            for result, sources in _copies(step):
-                feeding[(name, result)].update((name, source) for source in sources)
-            places.update(parameter_locations(step, places))
-            if code is program:
-                loads.extend(((name, register), place) for register, place in _parameter_loads(step, places))
-        for target, source in _moves_of_arguments(code) if program.callees else ():
-            feeding[target].add(source)
-    pointers = Worklist(addresses)
-    for holder in pointers:
-        pointers.add(feeding[holder])
-    found = {place for holder, place in loads if holder in pointers.seen}
+    flow = _AddressFlow(program)
+    found = flow.parameters_feeding(flow.addresses)
     for parameter in program.function.parameters:
         if parameter.pointer is not None:
             found.update((declarator.name, 0) for declarator in parameter.declarators)
     return frozenset(found)
+
+
+def pointer_tables(program: Program) -> frozenset[tuple[str, int]]:
+    """Returns the (parameter, byte offset) of every pointer to memory from which addresses are loaded."""
+    flow = _AddressFlow(program)
+    addresses = flow.holders_feeding(flow.addresses)
+    return frozenset(flow.parameters_feeding(base for result, base in flow.memory_loads() if result in addresses))
+
+
+class _AddressFlow:
+    """Where the addresses of a program come from.
+
+    addresses: what holds an address that is accessed.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.addresses: set[_Holder] = set()
+        self._program = program
+        self._feeding: dict[_Holder, set[_Holder]] = defaultdict(set)
+        self._loads: list[tuple[_Holder, tuple[str, int]]] = []
+        for code in program.functions:
+            name = code.function.name
+            places: dict[str, tuple[str, int]] = {}
+            for step in code.steps:
+                self.addresses.update((name, register) for register in _bases(step))
+                for result, sources in _copies(step):
+                    self._feeding[(name, result)].update((name, source) for source in sources)
+                places.update(parameter_locations(step, places))
+                if code is program:
+                    self._loads.extend(((name, register), place) for register, place in parameter_loads(step, places))
+            for target, source in _moves_of_arguments(code) if program.callees else ():
+                self._feeding[target].add(source)
+
+    def memory_loads(self) -> Iterator[tuple[_Holder, _Holder]]:
+        """Yields the result of each load of a word that may be an address from memory, and the base of its address."""
+        for code in self._program.functions:
+            for step in code.steps:
+                for result, base in _loads_from_memory(step, code.module.address_size):
+                    yield (code.function.name, result), (code.function.name, base)
+
+    def holders_feeding(self, targets: Iterable[_Holder]) -> set[_Holder]:
+        """Returns some holders, and all from which one of them has its value."""
+        found = Worklist(targets)
+        for holder in found:
+            found.add(self._feeding[holder])
+        return found.seen
+
+    def parameters_feeding(self, targets: Iterable[_Holder]) -> set[tuple[str, int]]:
+        """Returns the (parameter, byte offset) from which one of some holders has its value."""
+        holders = self.holders_feeding(targets)
+        return {place for holder, place in self._loads if holder in holders}
+
+
+def _loads_from_memory(step: Step, address_size: int) -> Iterator[tuple[str, str]]:
+    """Yields (result, base of the address) of loads from global memory of words with the size of an address in bits."""
+    width = step.match.modifiers.get("t") if step.match is not None else None
+    for effect in step.effects if isinstance(width, str) and bits(width) == address_size else ():
+        if isinstance(effect, Access) and effect.kind == "read" and effect.space in ("global", "generic"):
+            source, target = step.operand(effect.address), step.instruction.operands[0]
+            if isinstance(source, Address) and isinstance(source.base, Name):
+                base = step.scope.register_name(source.base.text)
+                yield from ((each, base) for each in registers_in(target, step.scope))
 
 
 def _bases(step: Step) -> Iterator[str]:
@@ -183,7 +229,7 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
     found: dict[str, tuple[str, int]] = {}
     for step in program.steps:
         places.update(parameter_locations(step, places))
-        found.update(_parameter_loads(step, places))
+        found.update(parameter_loads(step, places))
         for result, sources in _copies(step):
             known = [found[source] for source in sources if source in found]
             if len(sources) == 1 and known:
@@ -191,7 +237,7 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
     return found
 
 
-def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
+def parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
     """Yields (register, location) of loads from the parameter space."""
     for effect in step.effects:
         if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read":

@@ -83,6 +83,21 @@ class UnreachedConditions:
                 if value >= 0:
                     yield tuple((key, value) for key in inputs)
 
+    def inputs_leading_to(self, missed: Collection[Step]) -> Iterator[tuple[tuple[ParameterKey, int], ...]]:
+        """Yields values of integer arguments that may lead to missed steps: around the numbers with which the branches
+        on the way compare them. The first assignments have a value for each of the branches.
+        """
+        branches: dict[Step, list[tuple[tuple[ParameterKey, int], ...]]] = {}
+        for step in list(missed)[:MAX_DECIDING_STEPS]:
+            for deciding, _ in self._independence.deciding_operands(step, set()):
+                if deciding not in branches:
+                    branches[deciding] = list(self.deciding_inputs(deciding, registers=False))
+        found = [each for each in branches.values() if each]
+        for each in zip(*found, strict=False):
+            yield tuple(dict(pair for values in each for pair in values).items())
+        for values in found:
+            yield from values
+
     def _cta_numbers_deciding(self, branch: Step) -> set[ParameterKey]:
         leaves = self._leaves_of_guard(branch)
         return {(leaf.name, 0) for leaf in leaves if leaf.kind == "special" and leaf.name.startswith("%ctaid.")}

@@ -12,11 +12,17 @@ from typing import Any
 import numpy
 
 from ptxkit.emulator.core import integer_ops
-from ptxkit.emulator.core.address_windows import RANK_MASK, RANK_SHIFT, AddressWindows
+from ptxkit.emulator.core.address_windows import RANK_MASK, RANK_SHIFT, AddressWindow, AddressWindows
 from ptxkit.emulator.core.dtypes import WIDE, constant_bits, is_signed, resize, unsigned_dtype, width_of
 from ptxkit.emulator.core.semantics_registry import Bits, Function
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, WRAPPING, IntegerOperation, bitwise_function, integer_type
+
+_SHORT_SPACES = ("const", "param")
+"""The spaces whose addresses are generic, and of which compilers keep 32 bits (LLVM's short pointers)."""
+
+_LONG_ADDRESS = 64
+"""The width in bits of generic addresses that 32 bits do not hold."""
 
 
 def _make_select(width: int) -> Function:
@@ -152,6 +158,8 @@ class ExpressionCompiler:
             case CallExpr("to_generic", (ConstantExpr(space), operand)):
                 part, width = self._compile(operand)
                 start = self._window_start(str(space), width)
+                if width == _LONG_ADDRESS and space in _SHORT_SPACES:
+                    return _completed_address(part, self.windows.window_of(space)), width
                 return lambda a: part(a) + start, width
             case CallExpr("from_generic", (ConstantExpr(space), operand)):
                 part, width = self._compile(operand)
@@ -181,6 +189,20 @@ class ExpressionCompiler:
         """Returns the distance from an address in a space to the generic one, or 0 if the spaces share addresses."""
         window = self.windows.window_of(space) if space.startswith(("shared", "local")) else None
         return unsigned_dtype(width)((window.start if window is not None else 0) & ((1 << width) - 1))
+
+
+def _completed_address(
+    part: Callable[[Sequence[Bits]], Any], window: AddressWindow | None
+) -> Callable[[Sequence[Bits]], Any]:
+    """Compiles the generic address of an address in a window, of which 32 bits were kept where they suffice."""
+    assert window is not None
+    start, size = numpy.uint64(window.start), numpy.uint64(window.size)
+
+    def complete(operands: Sequence[Bits]) -> Any:
+        found = part(operands)
+        return numpy.where(found < size, found + start, found)
+
+    return complete
 
 
 def pack_elements(elements: Sequence[Any]) -> Any:

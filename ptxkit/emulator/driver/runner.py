@@ -81,6 +81,7 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     unwritten: int = 0,
     perturbed: frozenset[str] = frozenset(),
     laneless: frozenset[int] = frozenset(),
+    least_alignment: int | None = None,
 ) -> RunResult:
     """Runs a kernel.
 
@@ -98,7 +99,8 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     `unwritten` are the 16 bits that uninitialized memory and registers hold; 0 selects the usual ones. `perturbed`
     names registers that hold other initial bits; they are among those of `RunResult.uninitialized_reads`. `laneless`
     has the offsets of loads and stores of Tensor Memory in which an address without a lane means one of the warp's own
-    lanes.
+    lanes. `least_alignment` is the alignment in bytes of variables in shared memory that declare a smaller one; without
+    it, each is aligned as declared and not better, which shows accesses that rely on more.
 
     Raises InvalidLaunchError (a ValueError) for an invalid launch, and PTXSyntaxError for a text that is not PTX.
     """
@@ -108,7 +110,7 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
         from ptxkit.syntax import parse
 
         module = parse(module)
-    program = Executable(module, entry, shared)
+    program = Executable(module, entry, shared, least_alignment)
     launch: LaunchGeometry = make_launch(program.entry, grid, block, cluster, shared)
     program.decode_function(entry)  # assigns addresses to the parameters
     buffers = bind_arguments(program, arguments)

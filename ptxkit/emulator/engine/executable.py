@@ -179,9 +179,12 @@ def _implicit_return(_group: ThreadGroup) -> Any:
 
 
 class Executable:
-    """A module and one of its kernels, prepared for one launch, to which its memory belongs."""
+    """A module and one of its kernels, prepared for one launch, to which its memory belongs.
 
-    def __init__(self, module: Module, entry: str, dynamic_shared: int) -> None:
+    least_alignment: as for `lay_out_shared`.
+    """
+
+    def __init__(self, module: Module, entry: str, dynamic_shared: int, least_alignment: int | None = None) -> None:
         self.module = module
         self.address_size = module.address_size
         self.windows = windows_of(self.address_size)
@@ -201,7 +204,7 @@ class Executable:
         self.scope.addresses = self._addresses
         for item, start in module.with_offsets():
             self.scope.enter(item, start)
-        self.shared = lay_out_shared(self.scope, self._functions, self.entry, dynamic_shared)
+        self.shared = lay_out_shared(self.scope, self._functions, self.entry, dynamic_shared, least_alignment)
         place_variables(self.scope, self.memory, self.shared)
 
     def decode_function(self, name: str) -> DecodedFunction:

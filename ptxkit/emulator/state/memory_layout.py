@@ -71,15 +71,20 @@ def element_text(name: str, offset: int, size: int, unit: int) -> str:
 
 
 def lay_out_shared(
-    scope: BlockScope, functions: Mapping[str, Function], entry: Function, dynamic_bytes: int
+    scope: BlockScope,
+    functions: Mapping[str, Function],
+    entry: Function,
+    dynamic_bytes: int,
+    least_alignment: int | None = None,
 ) -> SharedLayout:
     """Lays out the shared memory of an entry and of all functions that it can call. `functions` are those with a
-    body.
+    body. least_alignment: the alignment in bytes of variables that declare a smaller one; None where each variable is
+    aligned exactly as declared.
     """
     layout = SharedLayout()
     variables = list(_shared_variables(scope, functions, entry))
     starts: list[int | None] = []
-    alignment = 16
+    alignment = max(16, least_alignment or 0)
     for _, declaration, declarator in variables:
         variable = variable_of(declaration, declarator)
         size = variable.size
@@ -87,7 +92,12 @@ def lay_out_shared(
             starts.append(None)
             alignment = max(alignment, alignment_of(declaration))
             continue
-        start = _align_minimally(layout.end, alignment_of(declaration))
+        declared = alignment_of(declaration)
+        start = (
+            _align_minimally(layout.end, declared)
+            if least_alignment is None
+            else align_up(layout.end, max(declared, least_alignment))
+        )
         starts.append(start)
         layout.placed.append(replace(variable, address=start))
         layout.end = start + size

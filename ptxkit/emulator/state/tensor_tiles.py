@@ -63,7 +63,8 @@ def element_addresses(layout: TensorMapFields, mode: str, coordinates: Sequence[
 
 
 def _byte_strides(layout: TensorMapFields) -> tuple[int, ...]:
-    return layout.element_size, *layout.strides
+    """Returns the distances of elements by dimension, modulo 2^64, as addresses are: a kernel may write any numbers."""
+    return layout.element_size, *(to_signed(each, 64) for each in layout.strides)
 
 
 def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
@@ -108,7 +109,7 @@ def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offse
             at[inner] += 1
     pixels = numpy.array(found, numpy.int64)
     channels = coordinates[0] + numpy.arange(layout.channels, dtype=numpy.int64)
-    address = to_signed(layout.address, 64) + pixels @ numpy.array(layout.strides, numpy.int64)
+    address = to_signed(layout.address, 64) + pixels @ numpy.array(_byte_strides(layout)[1:], numpy.int64)
     inside: Any = ((pixels >= 0) & (pixels < numpy.array(layout.extents[1:]))).all(axis=1)
     there = inside[:, None] & (channels >= 0) & (channels < layout.extents[0])
     return numpy.where(there, address[:, None] + channels * layout.element_size, NO_OFFSET).ravel()

@@ -31,7 +31,7 @@ from ptxkit.testing.corpus.launch_table import load_launch_table
 from ptxkit.testing.limits import MAX_SEEDS, MAX_SOAK_CASES, MAX_SOAK_CTAS, MAX_SOAK_WORDS, SOAK_SECONDS
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.verifier import VerifyRequest, verify_source
-from ptxkit.verifier.launch_inference import SCHEDULES
+from ptxkit.verifier.argument_choice import SCHEDULES
 
 CORPUS = Path(__file__).resolve().parent.parent.parent.parent / "corpus"
 

@@ -1,0 +1,347 @@
+"""Runs one kernel with one launch, several times with other inputs, and collects what the runs show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.diagnostics import Diagnostic, Undecided
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
+from ptxkit.emulator import RunBudget, RunResult, Violation, run
+from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
+from ptxkit.emulator.driver.uninitialized_dependence import (
+    UninitializedDependence,
+    find_significant_reads,
+    find_uninitialized_dependence,
+)
+from ptxkit.emulator.engine.launch_args import to_dim3
+from ptxkit.fast_dataclasses import replace
+from ptxkit.results import KernelRun
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax.tree import Module
+from ptxkit.verifier.argument_choice import VerifierRun
+from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAssumptions
+from ptxkit.verifier.assumption_reasons import is_about_path
+from ptxkit.verifier.integer_guesses import IntegerGuesses
+from ptxkit.verifier.kernel_result import KernelResult
+from ptxkit.verifier.launch_inference import LaunchPlan
+from ptxkit.verifier.limits import USUAL_SHARED_ALIGNMENT
+from ptxkit.verifier.run_agreement import RunAgreement
+from ptxkit.verifier.violation_diagnostics import (
+    ARGUMENTS_NOTE,
+    GRID_NOTE,
+    is_of_strict_policy,
+    launch_text,
+    make_diagnostic,
+    make_undecided,
+)
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.threads.machine_observer import MachineObserver
+    from ptxkit.model.trace import FindingTrace
+
+_MIN_REACHED_SHARE = 0.5
+"""The share of a kernel's instructions that runs with chosen arguments must execute to be conclusive."""
+
+_COMPARED_RUNS = 3
+"""The number of runs that are compared with each other, each of which gets an equal part of the remaining time."""
+
+
+class RunSession:
+    """The runs of one kernel."""
+
+    def __init__(
+        self,
+        module: Module,
+        source: SourceFile,
+        kernel: str,
+        plan: LaunchPlan,
+        fit: LaunchAssumptions,
+        *,
+        traces: bool,
+        strict: bool = False,
+    ) -> None:
+        self._strict = strict
+        self._module, self._source, self._kernel, self._plan, self._assumptions = module, source, kernel, plan, fit
+        self._is_specified, self._wants_traces = not fit.values, traces
+        self._traces: list[FindingTrace] = []
+        self._diagnostics: dict[tuple[str, int], Diagnostic] = {}
+        self._open_questions: dict[str, Undecided] = {}
+        self._undecided: dict[tuple[str, int], Undecided] = {}
+        self._agreement = RunAgreement()
+        self._if_runs_agree: dict[tuple[str, int], Diagnostic] = {}
+        self._wrong_arguments: list[Violation] = []
+        self._assumption_texts: dict[str, None] = {}
+        self._completed_runs = self._runs = self._steps = 0
+        self._reached_offsets: set[int] = set()
+        self._significant_offsets: set[int] = set()
+        self._checked_registers: set[str] = set()
+        self._first: RunResult | None = None
+        self._least_alignment: int | None = None
+        self.is_crowded = False
+        """Whether a run ended and was unsuitable only because CTAs interfere with each other."""
+
+    def run_all(
+        self,
+        trials: Iterator[VerifierRun],
+        guesses: IntegerGuesses,
+        schedules: int,
+        deadline: float,
+        progress: Callable[[], None],
+    ) -> None:
+        """Runs the kernel for a number of schedules, until a deadline; numbers that do not fit are replaced."""
+        left = schedules
+        while left:
+            trial = next(trials)
+            if time.thread_time() >= deadline:
+                self.add_question("the time for this kernel is used up (--seconds)")
+                return
+            if not self.run(trial, deadline) and (
+                (self._leaves_buffer and guesses.grow_buffers()) or guesses.replace(trial.number)
+            ):
+                continue  # larger buffers, or another number, may fit
+            if left == schedules:
+                self.check_uninitialized_memory(trial, deadline - time.thread_time())
+            progress()
+            left -= 1
+
+    def run(self, trial: VerifierRun, deadline: float) -> bool:
+        """Runs the kernel once; returns whether the arguments fit."""
+        trial = self._with_alignment(trial)
+        outcome, self._first = self._first or self._run_trial(trial, deadline - time.thread_time()), None
+        self._runs += 1
+        self._steps += outcome.steps
+        self._assumption_texts.update(dict.fromkeys(trial.assumptions))
+        unfit = len(self._wrong_arguments)
+        new = self._add_result(outcome, trial)
+        if outcome.is_clean:
+            self._check_uninitialized_registers(outcome.uninitialized_reads, trial, deadline - time.thread_time())
+        if new and self._wants_traces:
+            self._record_traces(new, trial, deadline - time.thread_time())
+        if self._relies_on_alignment(outcome):
+            self._least_alignment = USUAL_SHARED_ALIGNMENT
+            return self.run(trial, deadline)
+        return len(self._wrong_arguments) == unfit
+
+    @property
+    def _leaves_buffer(self) -> bool:
+        """Whether the arguments of the last unsuitable run did not fit because a thread left global memory."""
+        last = self._wrong_arguments[-1]
+        spaces = {each.space for each in last.witnesses[:1]}
+        return last.code == ptx2xx.OUT_OF_BOUNDS and bool(spaces & {"global", "generic"})
+
+    def _relies_on_alignment(self, outcome: RunResult) -> bool:
+        """Returns whether an access of a run is misaligned because a variable is aligned as declared only.
+
+        The fault hides everything after it, so that the other runs align all variables.
+        """
+        found = (each for each in outcome.findings if each.code == ptx2xx.MISALIGNED_ADDRESS and each.witnesses)
+        return self._least_alignment is None and any(each.witnesses[0].space.startswith("shared") for each in found)
+
+    def _with_alignment(self, trial: VerifierRun) -> VerifierRun:
+        """Returns a run with the words about the alignment of variables, where that is not as declared."""
+        if self._least_alignment is None:
+            return trial
+        words = f"variables in shared memory at multiples of {self._least_alignment} bytes"
+        return replace(trial, assumptions=tuple(dict.fromkeys((*trial.assumptions, words))))
+
+    def run_directed(
+        self, trials: Iterable[VerifierRun], asked: frozenset[int], deadline: float, progress: Callable[[], None]
+    ) -> None:
+        """Runs the kernel as long as no run with numbers above 1 has led to one of some instructions, by offset."""
+        for trial in trials:
+            if time.thread_time() >= deadline or asked <= self._significant_offsets:
+                return
+            self.run(trial, deadline)
+            progress()
+
+    def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
+        """Checks whether results depend on uninitialized memory."""
+        if self._diagnostics or not self._completed_runs:
+            return
+        launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
+        found = find_uninitialized_dependence(self._module, self._kernel, **launch)
+        self._add_dependences(found, trial)
+        for question in found.open_questions("memory") if self._is_specified else ():
+            self.add_question(question)
+
+    def _check_uninitialized_registers(
+        self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
+    ) -> None:
+        """Checks whether results of a run depend on registers that it read before it wrote them."""
+        new = [each for each in reads if each.register not in self._checked_registers]
+        self._checked_registers.update(each.register for each in new)
+        found = find_significant_reads(
+            self._module, self._kernel, new, **self._launch_arguments(trial, seconds / _COMPARED_RUNS)
+        )
+        for question in found.open_questions("registers"):
+            self.add_question(question)
+        self._add_dependences(found, trial)
+
+    def _add_dependences(self, found: UninitializedDependence, trial: VerifierRun) -> None:
+        """Adds the results that depend on what was never written.
+
+        Where arguments were chosen, such a dependence is an open question: a host may never pass arguments that leave
+        it unwritten.
+        """
+        for each in found.violations:
+            if self._is_specified:
+                self._diagnostics.setdefault((each.code, each.offset), self._make_diagnostic(each, trial))
+                continue
+            text = (
+                f"{self._kernel}: {each.message}, where {', '.join(trial.assumptions)}, which were chosen: give --arg"
+            )
+            span = self._source.statement_span(each.offset)
+            self._open_questions.setdefault(
+                f"{each.code} {each.offset}", Undecided(each.code, text, self._source, span)
+            )
+
+    def is_suitable(self, trial: VerifierRun, seconds: float) -> bool:
+        """Returns whether no finding of a run shows that the kernel requires other blocks or boxes.
+
+        The run becomes the session's first run unless it exceeded its time, because a repetition would have the same
+        result.
+        """
+        outcome = self._run_trial(trial, seconds)
+        if self._relies_on_alignment(outcome):
+            self._least_alignment = USUAL_SHARED_ALIGNMENT
+            outcome = self._run_trial(trial, seconds)
+        unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_launch(each)]
+        if not unfit:
+            self._first = None if outcome.incomplete_reason else outcome
+            return True
+        is_whole = not (outcome.unsupported_reason or outcome.incomplete_reason)
+        self.is_crowded = is_whole and all(self._assumptions.requires_several_ctas(each) for each in unfit)
+        return False
+
+    def _run_trial(
+        self, trial: VerifierRun, seconds: float, observers: Sequence[MachineObserver] | None = None
+    ) -> RunResult:
+        return run(self._module, self._kernel, observers=observers, **self._launch_arguments(trial, seconds))
+
+    def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
+        """Returns the launch arguments of a run."""
+        plan = self._plan.of_run(trial.number)
+        return {
+            "grid": plan.grid,
+            "block": plan.block,
+            "cluster": plan.cluster,
+            "shared": plan.shared,
+            "arguments": trial.arguments,
+            "policy": trial.policy,
+            "seed": trial.seed,
+            "budget": RunBudget(seconds=seconds),
+            "strict": self._strict,
+            "laneless": self._assumptions.laneless,
+            "least_alignment": self._least_alignment,
+        }
+
+    def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
+        """Runs once more with the same seed, and records what led to findings."""
+        from ptxkit.emulator.races.event_recorder import EventRecorder
+        from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
+        from ptxkit.verifier.trace_builder import build_trace
+        from ptxkit.verifier.trace_places import TracePlaces
+
+        recorder = EventRecorder([(each.code, each.offset) for each in findings])
+        self._run_trial(trial, seconds, recorder.around(HappensBeforeMonitor(strict=self._strict).observers))
+        recorder.capture()
+        kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}
+        block = to_dim3(self._plan.block, "block")
+        recorded = (
+            launch_text(self._plan.of_run(trial.number)),
+            *trial.assumptions,
+            f"policy {trial.policy}",
+            f"seed {trial.seed}",
+        )
+        assert recorder.machine is not None
+        places = TracePlaces(recorder.machine.program, self._module)
+        for each in findings:
+            key = (each.code, each.offset)
+            self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, recorded, places))
+
+    def _add_result(self, outcome: RunResult, trial: VerifierRun) -> list[Violation]:
+        """Records the results of a run; returns the findings that are new."""
+        if outcome.unsupported_reason:
+            self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
+        elif outcome.incomplete_reason:
+            self.add_question(outcome.incomplete_reason)
+        for each in outcome.unchecked_reasons:
+            self.add_question(each)
+        unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
+        self._wrong_arguments += unfit
+        if unfit:
+            return []  # everything else may result from the arguments
+        self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
+        self._reached_offsets |= outcome.reached_offsets
+        self._significant_offsets |= outcome.reached_offsets if not trial.is_degenerate else frozenset()
+        self._agreement.note_run(trial.integer, outcome.reached_offsets)
+        new = []
+        for finding in outcome.findings:
+            key = (finding.code, finding.offset)
+            if key in self._diagnostics or (not self._strict and is_of_strict_policy(finding)):
+                continue
+            reason = self._assumptions.undecided_reason(finding, trial.contents, is_degenerate=trial.is_degenerate)
+            if reason:
+                plan = self._plan.of_run(trial.number)
+                asked = make_undecided(finding, self._source, self._kernel, plan, trial, reason)
+                self._undecided.setdefault(key, asked)
+                if is_about_path(reason):
+                    self._agreement.note_finding(trial.integer, key)
+                    self._if_runs_agree.setdefault(key, self._make_diagnostic(finding, trial, ARGUMENTS_NOTE))
+                continue
+            new.append(finding)
+            chosen = "" if self._is_specified or self._assumptions.is_certain(finding) else ARGUMENTS_NOTE
+            if not chosen and self._assumptions.requires_several_ctas(finding):
+                chosen = GRID_NOTE
+            self._diagnostics[key] = self._make_diagnostic(finding, trial, chosen)
+        return new
+
+    def _make_diagnostic(self, finding: Violation, trial: VerifierRun, chosen: str = "") -> Diagnostic:
+        plan = self._plan.of_run(trial.number)
+        return make_diagnostic(finding, self._source, self._kernel, plan, trial, chosen=chosen)
+
+    def add_question(self, reason: str) -> None:
+        """Records an open question."""
+        text = f"{self._kernel}: {reason}"
+        self._open_questions.setdefault(text, Undecided(ptx3xx.NOT_REACHED, text, self._source, self._kernel_span()))
+
+    def result(self, maps: Mapping[str, int], places: frozenset[int]) -> KernelResult:
+        """Returns the results of all runs.
+
+        maps: the parameters that hold unspecified tensor maps, with their number. places: the offsets of the kernel's
+        instructions.
+        """
+        for key, diagnostic in self._if_runs_agree.items():
+            if self._agreement.is_shown_whatever_number(key):
+                self._diagnostics.setdefault(key, diagnostic)
+        reached = len(self._reached_offsets & places)
+        if self._wrong_arguments and not self._completed_runs and not self._diagnostics:
+            why = self._wrong_arguments[0].message
+            wanted = " ".join(
+                f"--arg '{name}={f'{count}*' * (count > 1)}f16[256,256]:box=64x64'" for name, count in maps.items()
+            )
+            wanted = wanted or ("--arg or --block" if self._assumptions.block else "--arg")
+            if self._wrong_arguments[0].content.template in NO_TENSOR_MAP_TEMPLATES and maps:
+                why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
+            self.add_question(f"no run completed with the chosen arguments ({why}): give {wanted}")
+        elif (
+            self._assumptions.values
+            and reached < _MIN_REACHED_SHARE * len(places)
+            and not (self._open_questions or self._undecided)
+        ):
+            count = f"{reached} of {len(places)} instructions"
+            self.add_question(f"the chosen arguments lead to {count} only: give --arg")
+        launch, arguments = launch_text(self._plan), tuple(self._assumption_texts)
+        recorded = KernelRun(
+            self._kernel, launch, arguments, self._runs, self._completed_runs, self._steps, reached, len(places)
+        )
+        doubted = [each for key, each in self._undecided.items() if key not in self._diagnostics]
+        return KernelResult(
+            list(self._diagnostics.values()), [*self._open_questions.values(), *doubted], recorded, self._traces
+        )
+
+    def _kernel_span(self) -> Span:
+        at = max(self._source.text.find(self._kernel), 0)
+        return Span(at, at + len(self._kernel))

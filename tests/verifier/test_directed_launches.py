@@ -1,0 +1,108 @@
+"""Launches that are chosen so that runs reach what they are about: alignment, structures, tables, buffers, paths."""
+
+from __future__ import annotations
+
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile
+from ptxkit.verifier import VerifyRequest, verify_source
+
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k({parameters}) .reqntid 64
+{{
+ .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %d<8>;
+ .shared .align 4 .b8 tile[256]; .shared .align 4 .b8 rows[1024];
+ mov.u32 %r1, %tid.x;
+{body}
+END:
+ ret;
+}}
+"""
+RACE = " st.shared.u32 [tile], %r1;"
+"""All threads write different values to the same bytes."""
+ROW = """ shl.b32 %r2, %r1, 4; mov.u32 %r3, rows; add.u32 %r3, %r3, %r2;
+ ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r3];
+"""
+"""Needs more than the alignment of its variable."""
+
+
+def verify_text(parameters: str, body: str, schedules: int = 4) -> FileResult:
+    text = KERNEL.format(parameters=parameters, body=body)
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=30.0))
+
+
+def codes_of(result: FileResult) -> set[str]:
+    return {each.code for each in result.diagnostics if "witness" in each.properties}
+
+
+def test_what_follows_an_access_that_relies_on_alignment_is_run_too() -> None:
+    result = verify_text("", ROW + RACE)
+    assert codes_of(result) == {"PTX205", "PTX621"}
+    assert result.runs[0].reached == result.runs[0].instructions
+
+
+def test_the_alignment_of_the_other_runs_is_named() -> None:
+    result = verify_text(".param .u32 n", ROW + " ld.param.u32 %r8, [n];\n" + RACE)
+    assert "variables in shared memory at multiples of 128 bytes" in result.runs[0].arguments
+
+
+def test_numbers_in_a_structure_are_chosen_as_those_in_parameters() -> None:
+    body = " ld.param.v2.u32 {%r2, %r3}, [s+8]; setp.eq.u32 %p0, %r3, 0;\n @%p0 bra END;\n" + RACE
+    result = verify_text(".param .align 8 .b8 s[16]", body, schedules=8)
+    assert "s=16 bytes of 0, 9 at 8, 12" in result.runs[0].arguments
+    assert "s=16 bytes of 0, 0 at 8, 12" in result.runs[0].arguments
+    assert result.runs[0].reached == result.runs[0].instructions
+
+
+def test_a_number_of_floating_point_in_a_structure_is_one() -> None:
+    text = " .reg .f32 %f<2>; ld.param.f32 %f0, [s+4]; ld.param.u64 %d0, [out]; st.global.f32 [%d0], %f0;"
+    result = verify_text(
+        ".param .align 8 .b8 s[8], .param .u64 out", text.replace(" st.", " setp.eq.u32 %p0, %r1, 0; @%p0 st.")
+    )
+    assert result.runs[0].arguments[0] == "s=8 bytes of 0, 1.0 at 4"
+    assert result.status == "clean"
+
+
+def test_addresses_that_a_kernel_loads_are_those_of_buffers() -> None:
+    body = """ ld.param.u64 %d0, [table]; mul.wide.u32 %d1, %r1, 8; add.u64 %d0, %d0, %d1;
+ ld.global.u64 %d2, [%d0]; mul.wide.u32 %d3, %r1, 4; add.u64 %d2, %d2, %d3;
+ st.global.u32 [%d2], %r1;"""
+    result = verify_text(".param .u64 table", body)
+    assert result.runs[0].whole == 4
+    assert result.runs[0].arguments[0] == "table=512 addresses of 2 arrays of 1 MiB iota"
+    assert result.diagnostics == ()
+
+
+def test_numbers_that_a_kernel_loads_are_no_addresses() -> None:
+    body = """ ld.param.u64 %d0, [index]; ld.param.u64 %d4, [out]; mul.wide.u32 %d1, %r1, 8; add.u64 %d0, %d0, %d1;
+ ld.global.u64 %d2, [%d0]; and.b64 %d3, %d2, 255; shl.b64 %d5, %d3, 2; add.u64 %d6, %d4, %d5;
+ ld.global.u32 %r2, [%d6];"""
+    result = verify_text(".param .u64 index, .param .u64 out", body)
+    assert result.runs[0].arguments[:2] == ("index=1 MiB iota", "out=1 MiB iota")
+    assert result.status == "clean"
+
+
+def test_a_buffer_that_a_run_leaves_is_made_larger() -> None:
+    body = " ld.param.u64 %d0, [a]; ld.param.u32 %r2, [n]; mul.wide.u32 %d1, %r1, 4; add.u64 %d0, %d0, %d1;\n"
+    result = verify_text(".param .u64 a, .param .u32 n", body + " ld.global.u32 %r3, [%d0+2097152];\n" + RACE)
+    assert "a=16 MiB iota" in result.runs[0].arguments
+    assert result.runs[0].whole == 4
+    assert codes_of(result) == {"PTX621"}
+
+
+def test_a_path_that_lint_has_followed_is_run() -> None:
+    body = """ ld.param.u32 %r2, [n]; setp.ne.u32 %p0, %r2, 77; @%p0 bra END;
+ ld.param.u64 %d0, [a]; ld.global.u32 %r5, [%d0]; and.b32 %r5, %r5, 252; mov.u32 %r6, tile; add.u32 %r6, %r6, %r5;
+ st.shared.u32 [%r6], %r1;"""
+    result = verify_text(".param .u64 a, .param .u32 n", body)
+    assert "n=77" in result.runs[0].arguments
+    assert result.runs[0].reached == result.runs[0].instructions
+
+
+def test_an_address_of_a_parameter_in_32_bits_is_completed() -> None:
+    body = """ mov.b32 %r2, s; cvt.u64.u32 %d0, %r2; cvta.param.u64 %d0, %d0; ld.u32 %r3, [%d0+4];
+ setp.eq.u32 %p0, %r3, 0; @%p0 bra END;"""
+    result = verify_text(".param .align 8 .b8 s[8]", body)
+    assert result.runs[0].whole == 4
+    assert result.diagnostics == ()
