@@ -41,9 +41,9 @@ def _budgets_that_a_slow_machine_keeps() -> None:
     """No run in a test ends because the processor is slow; those that must end by their time get little of it."""
     from ptxkit.emulator.driver import runner
     from ptxkit.emulator.engine import machine
-    from ptxkit.verifier import suitable_launch, verify
+    from ptxkit.verifier import run_session, suitable_launch, verify
 
-    for module in (runner, machine, suitable_launch, verify):
+    for module in (runner, machine, run_session, suitable_launch, verify):
         assert module.time is time
         module.time = SimpleNamespace(thread_time=lambda: time.thread_time() / BUDGET_SLOWDOWN)
 

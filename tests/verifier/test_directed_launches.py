@@ -36,7 +36,7 @@ def codes_of(result: FileResult) -> set[str]:
     return {each.code for each in result.diagnostics if "witness" in each.properties}
 
 
-def test_what_follows_an_access_that_relies_on_alignment_is_run_too() -> None:
+def test_the_code_after_an_access_that_needs_more_alignment_is_run() -> None:
     result = verify_text("", ROW + RACE)
     assert codes_of(result) == {"PTX205", "PTX621"}
     assert result.runs[0].reached == result.runs[0].instructions

@@ -84,8 +84,8 @@ class UnreachedConditions:
                     yield tuple((key, value) for key in inputs)
 
     def inputs_leading_to(self, missed: Collection[Step]) -> Iterator[tuple[tuple[ParameterKey, int], ...]]:
-        """Yields values of integer arguments that may lead to missed steps: around the numbers with which the branches
-        on the way compare them. The first assignments have a value for each of the branches.
+        """Yields values of integer arguments that may lead to missed steps: around the numbers with which branches
+        compare them that decide whether such a step is executed. The first ones have a value for each of the branches.
         """
         branches: dict[Step, list[tuple[tuple[ParameterKey, int], ...]]] = {}
         for step in list(missed)[:MAX_DECIDING_STEPS]:
