@@ -20,6 +20,9 @@ another one, or the product of two."""
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
 """The replacements of unsuitable numbers."""
 
+SMALLER_INTEGERS = (128, 192, 32, 16, 48, 96, 4, 5)
+"""The replacements of numbers with which a run takes too long: multiples of usual tiles first."""
+
 
 BUFFER_BYTES, LARGE_BUFFER_BYTES = 1 << 20, 1 << 24
 """The size in bytes of the buffer of a pointer, and where a run has left a buffer of that size."""
@@ -61,6 +64,16 @@ class IntegerGuesses:
         were_small = self.buffer_bytes < LARGE_BUFFER_BYTES
         self.buffer_bytes = LARGE_BUFFER_BYTES
         return were_small
+
+    def lower(self, number: int) -> bool:
+        """Replaces the number of a run that took too long, and all larger ones; returns whether another was left."""
+        limit = self._numbers[number % len(self._numbers)]
+        found = False
+        for at, held in enumerate(self._numbers):
+            left = [each for each in SMALLER_INTEGERS if each < limit and each not in self._numbers]
+            if held >= limit and left:
+                self._numbers[at], found = left[0], True
+        return found and self._used_replacements
 
     def replace(self, number: int) -> bool:
         """Replaces the unsuitable number of a run; returns whether another number was available."""

@@ -54,3 +54,6 @@ two, so that accesses through different entries may meet and may not."""
 
 MAX_PATH_RUNS = 12
 """The maximum number of runs with the numbers with which the rules have followed a path to an open question."""
+
+MAX_RUN_SHARE = 0.2
+"""The largest share of a kernel's time for one run with chosen numbers: several numbers show more than a large one."""

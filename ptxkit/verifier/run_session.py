@@ -26,7 +26,7 @@ from ptxkit.verifier.assumption_reasons import is_about_path
 from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.kernel_result import KernelResult
 from ptxkit.verifier.launch_inference import LaunchPlan
-from ptxkit.verifier.limits import USUAL_SHARED_ALIGNMENT
+from ptxkit.verifier.limits import MAX_RUN_SHARE, USUAL_SHARED_ALIGNMENT
 from ptxkit.verifier.run_agreement import RunAgreement
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
@@ -79,6 +79,7 @@ class RunSession:
         self._checked_registers: set[str] = set()
         self._first: RunResult | None = None
         self._least_alignment: int | None = None
+        self._is_out_of_time = False
         self.is_crowded = False
         """Whether a run ended and was unsuitable only because CTAs interfere with each other."""
 
@@ -90,16 +91,22 @@ class RunSession:
         deadline: float,
         progress: Callable[[], None],
     ) -> None:
-        """Runs the kernel for a number of schedules, until a deadline; numbers that do not fit are replaced."""
-        left = schedules
+        """Runs the kernel for a number of schedules, until a deadline.
+
+        Numbers that do not fit are replaced, and those with which a run takes a large part of the time by smaller ones.
+        """
+        left, now = schedules, time.thread_time()
+        share = deadline - now if self._is_specified else (deadline - now) * MAX_RUN_SHARE
         while left:
             trial = next(trials)
-            if time.thread_time() >= deadline:
+            now = time.thread_time()
+            if now >= deadline:
                 self.add_question("the time for this kernel is used up (--seconds)")
                 return
-            if not self.run(trial, deadline) and (
-                (self._leaves_buffer and guesses.grow_buffers()) or guesses.replace(trial.number)
-            ):
+            fits = self.run(trial, min(deadline, now + share))
+            if self._is_out_of_time and not guesses.lower(trial.number):
+                self.add_question("the run has used up its seconds")
+            if not fits and ((self._leaves_buffer and guesses.grow_buffers()) or guesses.replace(trial.number)):
                 continue  # larger buffers, or another number, may fit
             if left == schedules:
                 self.check_uninitialized_memory(trial, deadline - time.thread_time())
@@ -112,6 +119,7 @@ class RunSession:
         outcome, self._first = self._first or self._run_trial(trial, deadline - time.thread_time()), None
         self._runs += 1
         self._steps += outcome.steps
+        self._is_out_of_time = outcome.is_out_of_time
         self._assumption_texts.update(dict.fromkeys(trial.assumptions))
         unfit = len(self._wrong_arguments)
         new = self._add_result(outcome, trial)
@@ -265,7 +273,7 @@ class RunSession:
         """Records the results of a run; returns the findings that are new."""
         if outcome.unsupported_reason:
             self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
-        elif outcome.incomplete_reason:
+        elif outcome.incomplete_reason and not outcome.is_out_of_time:
             self.add_question(outcome.incomplete_reason)
         for each in outcome.unchecked_reasons:
             self.add_question(each)

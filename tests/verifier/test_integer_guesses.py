@@ -104,3 +104,19 @@ def test_an_address_computed_from_chosen_numbers_is_not_a_fault_of_the_kernel() 
     result = verify_text(".param .align 8 .b8 s[16]", body + STORE)
     assert result.diagnostics == ()
     assert "the address 0x900000809 of an access of 4 bytes is misaligned" in result.undecided[0].reason
+
+
+def test_numbers_with_which_a_run_takes_too_long_are_replaced_by_smaller_ones() -> None:
+    guesses = IntegerGuesses()
+    place = ("n", 0)
+    assert guesses.integer(3, place) == 256
+    assert guesses.lower(3)
+    left = [guesses.integer(each, place) for each in range(len(INITIAL_INTEGERS))]
+    assert left == [9, 64, 1, 128, 2, 19, 3, 0, 192]
+    assert guesses.lower(3)
+    again = [guesses.integer(each, place) for each in range(len(INITIAL_INTEGERS))]
+    assert again == [9, 64, 1, 32, 2, 19, 3, 0, 16]
+
+
+def test_a_kernel_without_numbers_has_no_smaller_ones() -> None:
+    assert not IntegerGuesses().lower(3)

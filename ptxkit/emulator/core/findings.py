@@ -21,6 +21,10 @@ class BudgetError(Exception):
     """The run has used up its steps or seconds."""
 
 
+class TimeBudgetError(BudgetError):
+    """The run has used up its seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Witness:
     """One access of a violation.

@@ -6,7 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ptxkit.emulator.core.findings import BudgetError, InvalidLaunchError, UnsupportedError, Violation
+from ptxkit.emulator.core.findings import (
+    BudgetError,
+    InvalidLaunchError,
+    TimeBudgetError,
+    UnsupportedError,
+    Violation,
+)
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import LaunchShape, bind_arguments, make_launch, read_back_arrays
@@ -44,7 +50,7 @@ class RunResult:
     `printed_texts` are the texts of `vprintf`. `steps` counts instructions of threads. `reached_offsets` are the
     offsets of the kernel's instructions that were executed. `uninitialized_reads` are reads of registers by threads
     that had not written them; the result need not depend on them. `unchecked_reasons` are the checks that a limit
-    omitted, and why.
+    omitted, and why. `is_out_of_time` states whether the run did not finish because it used up its seconds.
     """
 
     findings: tuple[Violation, ...] = ()
@@ -56,6 +62,7 @@ class RunResult:
     reached_offsets: frozenset[int] = frozenset()
     uninitialized_reads: tuple[UninitializedRead, ...] = ()
     unchecked_reasons: tuple[str, ...] = ()
+    is_out_of_time: bool = False
 
     @property
     def is_clean(self) -> bool:
@@ -122,10 +129,11 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     machine.uninitialized_reads.perturbed = perturbed
     machine.deadline = time.thread_time() + budget.seconds
     undecided = failed = ""
+    is_out_of_time = False
     try:
         machine.run()
     except BudgetError as error:
-        undecided = str(error)
+        undecided, is_out_of_time = str(error), isinstance(error, TimeBudgetError)
     except UnsupportedError as error:
         failed = str(error)
     return RunResult(
@@ -138,4 +146,5 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
         frozenset(program.decode_function(entry).reached_offsets),
         tuple(machine.uninitialized_reads.reads.values()),
         tuple(machine.report.unchecked_reasons),
+        is_out_of_time,
     )

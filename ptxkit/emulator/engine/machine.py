@@ -16,7 +16,14 @@ from typing import Any
 import numpy
 
 from ptxkit.diagnostics.catalogue import ptx6xx
-from ptxkit.emulator.core.findings import BudgetError, ExecutionFault, Violation, ViolationReport, Witness
+from ptxkit.emulator.core.findings import (
+    BudgetError,
+    ExecutionFault,
+    TimeBudgetError,
+    Violation,
+    ViolationReport,
+    Witness,
+)
 from ptxkit.emulator.core.uninitialized_reads import UninitializedReads
 from ptxkit.emulator.engine.access_scheduler import AccessScheduler
 from ptxkit.emulator.engine.async_engine import AsyncEngine
@@ -109,7 +116,7 @@ class Machine:
             return
         self._steps_at_look = self.steps_left - MAX_STEPS_BETWEEN_CLOCK_READS
         if time.thread_time() > self.deadline:
-            raise BudgetError("the run has used up its seconds")
+            raise TimeBudgetError("the run has used up its seconds")
 
     # ------------------------------------------------------------------------------------------------ running
 
