@@ -132,7 +132,7 @@ class FaultDependence:
         return frozenset(
             leaf
             for step in self._program.steps
-            if is_comparison(step) and not polled.isdisjoint(read_registers(step))
+            if is_comparison(step) and not polled.isdisjoint(dependence.source_registers(read_registers(step)))
             for operand in read_operands(step)
             for leaf in dependence.sources_of(step, operand)
         )

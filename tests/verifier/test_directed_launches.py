@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.ir.program import flatten
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
+from ptxkit.syntax import parse
 from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier.fault_dependence import FaultDependence
 
 KERNEL = """.version 8.0
 .target sm_90
@@ -106,3 +112,28 @@ def test_an_address_of_a_parameter_in_32_bits_is_completed() -> None:
     result = verify_text(".param .align 8 .b8 s[8]", body)
     assert result.runs[0].whole == 4
     assert result.diagnostics == ()
+
+
+AWAITED = """ ld.param.u64 %d0, [out]; ld.param.u64 %d1, [flag]; ld.param.u32 %r2, [rounds]; mov.u32 %r3, %ctaid.x;
+ setp.ne.u32 %p0, %r1, 0; @%p0 bra END;
+ setp.ne.u32 %p0, %r3, 0; @%p0 bra NEXT;
+ st.global.u32 [%d0], %r1;
+ fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%d1], 5;
+ bra END;
+NEXT:
+ ld.relaxed.gpu.global.u32 %r4, [%d1];
+ add.u32 %r5, %r4, 1; setp.lt.u32 %p1, %r5, EXPECTED; @%p1 bra NEXT;
+ fence.acq_rel.gpu;
+ ld.global.u32 %r6, [%d0]; add.u64 %d2, %d0, 4096; st.global.u32 [%d2], %r6;"""
+"""One CTA waits until another one has counted up."""
+
+
+@pytest.mark.parametrize(("expected", "wanted"), [("%r2", ["rounds"]), ("6", [])])
+def test_a_chosen_number_may_be_the_value_for_which_a_flag_is_polled(expected: str, wanted: list[str]) -> None:
+    names = ["out", "flag", "rounds"]
+    parameters = ".param .u64 out, .param .u64 flag, .param .u32 rounds"
+    module = parse(KERNEL.format(parameters=parameters, body=AWAITED.replace("EXPECTED", expected)))
+    program = flatten(module, module.function("k"))
+    pointers = pointer_parameters(program)
+    influence = FaultDependence(program, has_block=True, has_cluster=True, chosen=names, pointers=pointers)
+    assert influence.assumed_numbers(influence.awaited_sources) == wanted

@@ -257,10 +257,11 @@ class TensorMemoryOrder(MachineObserver):
             self._add_rule_violation(content, issue, region, before, Severity.WARNING)
 
     def _check_fence(self, issue: TensorMemoryUse, region: TmemRegion, before: TensorMemoryUse) -> None:
-        if self._requires_fence(issue):
+        is_synchronous = before.completion == ALLOCATION
+        if self._requires_fence(issue) and (self._history.strict or not is_synchronous):
             codes = issue.location[2].machine.program.decoded_functions
             has_any = any(is_fence_after_sync(each) for code in codes for each in code.opcodes)
-            content = ptx7xx.NO_FENCE_AFTER_SYNC(effect="allocated" if before.completion == ALLOCATION else "written")
+            content = ptx7xx.NO_FENCE_AFTER_SYNC(effect="allocated" if is_synchronous else "written")
             self._add_rule_violation(content, issue, region, before, None if has_any else Severity.WARNING)
 
     def record_cta_group(self, group: ThreadGroup) -> bool:

@@ -180,3 +180,11 @@ def test_the_allocating_warp_may_read_the_address_at_once() -> None:
         filled = text.format(body="", descriptor=DESCRIPTOR, how=HOW)
         found = run(filled, "k", block=128, arguments=[np.zeros(512, np.uint32)])
         assert [each.code for each in found.findings] == wanted
+
+
+@pytest.mark.parametrize(("strict", "wanted"), [(False, set()), (True, {"PTX705"})])
+def test_only_the_strict_policy_demands_a_fence_after_a_synchronous_allocation(strict: bool, wanted: set[str]) -> None:
+    bare = KERNEL.replace(" tcgen05.fence::after_thread_sync;\n ld", " ld", 1)
+    text = bare.format(body=f"{STORE} {WAIT_STORE} {AFTER}", descriptor=DESCRIPTOR, how=HOW)
+    found = run(text, "k", block=128, arguments=[np.zeros(512, np.uint32)], strict=strict)
+    assert {each.code for each in found.findings} == wanted
