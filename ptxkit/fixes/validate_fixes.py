@@ -10,7 +10,7 @@ from itertools import islice
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.limits import MAX_MODULE_STEPS
 from ptxkit.baseline import BaselineEntry, baseline_entries
-from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.diagnostics import Diagnostic, Fix, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx, ptx5xx, ptx6xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.fixes.apply_edits import apply_edits
@@ -175,7 +175,10 @@ def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> boo
     is_masked = item.code in _MASKED and any(
         each[:2] == (_MASKING, entry[1]) for each in baseline_entries(after.diagnostics)
     )
-    return new[entry] < old[entry] and not is_masked and all(_is_hidden(each, item, after) for each in new - old)
+    added = new - old
+    if item.severity is not Severity.NOTE:  # where an order is added, another synchronization may become redundant
+        added -= Counter(baseline_entries([each for each in after.diagnostics if each.severity is Severity.NOTE]))
+    return new[entry] < old[entry] and not is_masked and all(_is_hidden(each, item, after) for each in added)
 
 
 def _is_hidden(added: BaselineEntry | str, fixed: Diagnostic, after: FileResult) -> bool:
