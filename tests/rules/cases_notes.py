@@ -220,6 +220,24 @@ bar.sync 0;
         notes=True,
     ),
     Case(
+        "a group is empty on all paths, whatever data decide",
+        f"""ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p3, %r9, 0; setp.eq.u32 %p4, %r9, 1;
+@%p3 bra next;
+{COPY} cp.async.commit_group; cp.async.wait_group 0;
+next: @%p4 bra over;
+cp.async.commit_group; //~ PTX904
+over: mov.u32 %r9, 0;""",
+        notes=True,
+    ),
+    Case(
+        "a group is not empty if data decide that a copy comes before it",
+        f"""ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p3, %r9, 0; setp.eq.u32 %p4, %r9, 1;
+@%p3 bra next;
+{COPY}
+next: cp.async.commit_group; cp.async.wait_group 0;""",
+        notes=True,
+    ),
+    Case(
         "a group of the other kind is empty",
         f"""{COPY} cp.async.commit_group;
 cp.async.bulk.commit_group; //~ PTX904

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.abstract_interpretation.async_groups import AsyncGroups, AsyncGroupState, WorkLimitError
@@ -64,6 +64,15 @@ class AsyncGroupProofs:
 
     def pending_before(self, steps: Iterable[Step]) -> Mapping[Step, frozenset[int]]:
         """Returns, for each of some steps, the steps whose operations may be incomplete before it, by their indices."""
+        return self._collect_before(steps, lambda state: state.pending)
+
+    def uncommitted_before(self, steps: Iterable[Step]) -> Mapping[Step, frozenset[int]]:
+        """Returns the same for the steps whose operations may be in no group yet."""
+        return self._collect_before(steps, lambda state: [at for at, commits in state.pending.items() if not commits])
+
+    def _collect_before(
+        self, steps: Iterable[Step], part: Callable[[AsyncGroupState], Iterable[int]]
+    ) -> Mapping[Step, frozenset[int]]:
         wanted: dict[int, list[Step]] = defaultdict(list)
         for step in steps:
             wanted[self._cfg.block_of(step)].append(step)
@@ -76,7 +85,7 @@ class AsyncGroupProofs:
                     later = (state for other, state in before if other.index >= step.index)
                     state = next(later, end)
                     assert state is not None
-                    found[step] = found.get(step, frozenset()) | state.pending.keys()
+                    found[step] = found.get(step, frozenset()).union(part(state))
         return found
 
     @cached_property

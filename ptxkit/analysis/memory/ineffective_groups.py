@@ -60,6 +60,27 @@ def _may_exit(step: Step) -> bool:
     return any(isinstance(effect, Control) and effect.kind in ("return", "exit") for effect in step.effects)
 
 
+def find_empty_commits(program: Program) -> Iterator[Step]:
+    """Yields the commits before which the executing thread has no operation that is in no group, on any path.
+
+    No wait counts their groups, as none of the kind leaves a number of groups pending.
+    """
+    commits = {step: effect for step, effect in _effects(program) if isinstance(effect, CommitGroup)}
+    if not commits or not is_self_contained(program):
+        return
+    counting = {
+        effect.group
+        for step, effect in _effects(program)
+        if isinstance(effect, WaitGroup) and pending_groups(step, effect) != 0
+    }
+    proofs = AsyncGroupProofs(program)
+    uncommitted = proofs.uncommitted_before(commits) if proofs.is_applicable else {}
+    for step, effect in commits.items():
+        is_counted = effect.group in counting or step not in uncommitted
+        if not is_counted and effect.group not in map(proofs.group_of, uncommitted[step]):
+            yield step
+
+
 def find_empty_waits(program: Program) -> Iterator[Step]:
     """Yields the waits before which the executing thread has no group to wait for, on any path.
 
