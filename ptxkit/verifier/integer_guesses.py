@@ -37,8 +37,8 @@ class IntegerGuesses:
     buffer_bytes: the size in bytes of the buffers of pointers.
     """
 
-    def __init__(self) -> None:
-        self.buffer_bytes = BUFFER_BYTES
+    def __init__(self, buffer_bytes: int = BUFFER_BYTES) -> None:
+        self.buffer_bytes = buffer_bytes
         self._numbers = list(INITIAL_INTEGERS)
         self._replacements = list(reversed(REPLACEMENT_INTEGERS))
         self._used_replacements = False
@@ -103,8 +103,8 @@ class PathIntegers(IntegerGuesses):
     assignments: for each of them the number of most integers, and the integers that have other numbers.
     """
 
-    def __init__(self, assignments: Sequence[Arguments]) -> None:
-        super().__init__()
+    def __init__(self, assignments: Sequence[Arguments], buffer_bytes: int = BUFFER_BYTES) -> None:
+        super().__init__(buffer_bytes)
         self._assignments = assignments
 
     def integer(self, number: int, place: ParameterKey, position: int = 0) -> int:  # noqa: ARG002
@@ -119,4 +119,4 @@ class PathIntegers(IntegerGuesses):
     def is_degenerate(self, number: int) -> bool:
         """Returns whether a number that is passed in a run is 0 or 1."""
         usual, others = self._assignments[number % len(self._assignments)]
-        return min(usual, *(value for _, value in others)) < _LEAST_USUAL if others else usual < _LEAST_USUAL
+        return min((usual, *(value for _, value in others))) < _LEAST_USUAL

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 _MIN_REACHED_SHARE = 0.5
 """The share of a kernel's instructions that runs with chosen arguments must execute to be conclusive."""
 
+_OUT_OF_TIME = "the run has used up its seconds"
+"""The question about a run that was cut short, and that no smaller number replaces."""
+
 _COMPARED_RUNS = 3
 """The number of runs that are compared with each other, each of which gets an equal part of the remaining time."""
 
@@ -105,7 +108,7 @@ class RunSession:
                 return
             fits = self.run(trial, min(deadline, now + share))
             if self._is_out_of_time and not guesses.lower(trial.number):
-                self.add_question("the run has used up its seconds")
+                self.add_question(_OUT_OF_TIME)
             if not fits and ((self._leaves_buffer and guesses.grow_buffers()) or guesses.replace(trial.number)):
                 continue  # larger buffers, or another number, may fit
             if left == schedules:
@@ -127,8 +130,7 @@ class RunSession:
             self._check_uninitialized_registers(outcome.uninitialized_reads, trial, deadline - time.thread_time())
         if new and self._wants_traces:
             self._record_traces(new, trial, deadline - time.thread_time())
-        if self._relies_on_alignment(outcome):
-            self._least_alignment = USUAL_SHARED_ALIGNMENT
+        if self._aligns_after(outcome):
             return self.run(trial, deadline)
         return len(self._wrong_arguments) == unfit
 
@@ -139,13 +141,17 @@ class RunSession:
         spaces = {each.space for each in last.witnesses[:1]}
         return last.code == ptx2xx.OUT_OF_BOUNDS and bool(spaces & {"global", "generic"})
 
-    def _relies_on_alignment(self, outcome: RunResult) -> bool:
-        """Returns whether an access of a run is misaligned because a variable is aligned as declared only.
+    def _aligns_after(self, outcome: RunResult) -> bool:
+        """Aligns the variables of all other runs where one relied on more alignment than is declared.
 
-        The fault hides everything after it, so that the other runs align all variables.
+        The fault hides everything after it. Returns whether the variables were not aligned before.
         """
         found = (each for each in outcome.findings if each.code == ptx2xx.MISALIGNED_ADDRESS and each.witnesses)
-        return self._least_alignment is None and any(each.witnesses[0].space.startswith("shared") for each in found)
+        relies = any(each.witnesses[0].space.startswith("shared") for each in found)
+        if self._least_alignment is not None or not relies:
+            return False
+        self._least_alignment = USUAL_SHARED_ALIGNMENT
+        return True
 
     def _with_alignment(self, trial: VerifierRun) -> VerifierRun:
         """Returns a run with the words about the alignment of variables, where that is not as declared."""
@@ -162,6 +168,8 @@ class RunSession:
             if time.thread_time() >= deadline or asked <= self._significant_offsets:
                 return
             self.run(trial, deadline)
+            if self._is_out_of_time:
+                self.add_question(_OUT_OF_TIME)
             progress()
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
@@ -212,8 +220,7 @@ class RunSession:
         result.
         """
         outcome = self._run_trial(trial, seconds)
-        if self._relies_on_alignment(outcome):
-            self._least_alignment = USUAL_SHARED_ALIGNMENT
+        if self._aligns_after(outcome):
             outcome = self._run_trial(trial, seconds)
         unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_launch(each)]
         if not unfit:

@@ -144,7 +144,7 @@ def _verify_kernel(
     contract = NO_CONTRACT if is_known else derive_kernel_contract(module, entry, explored, sizes_to_try)
     known = (*(each.requirement for each in contract.conditions), *conditions_of_questions(static, entry.name))
     boxes = known_boxes(contract)
-    guessed = guess_boxes(explored, known, boxes) if chosen and explored is not None else [boxes]
+    guessed = guess_boxes(explored, known, boxes) if chosen and explored is not None else []
     choices = [each for some in guessed or [boxes] for each in infer_maps(flat, unsaid, some)] if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
@@ -206,8 +206,9 @@ def _verify_kernel(
     session.run_all(runs_of(maps, guesses), guesses, request.schedules, deadline, progress)
     asked = offsets_of_questions(static) if chosen else frozenset[int]()
     followed = arguments_of_questions(explored, asked) if explored is not None else []
-    paths = islice(runs_of(maps, PathIntegers(followed)), min(len(followed) * len(SCHEDULES), MAX_PATH_RUNS))
-    mixed = islice(runs_of(maps, MixedIntegers()), len(MIXED_INTEGERS))
+    size, path_runs = guesses.buffer_bytes, min(len(followed) * len(SCHEDULES), MAX_PATH_RUNS)
+    paths = islice(runs_of(maps, PathIntegers(followed, size)), path_runs)
+    mixed = islice(runs_of(maps, MixedIntegers(size)), len(MIXED_INTEGERS))
     session.run_directed(chain(paths, mixed), asked, deadline, progress)
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),

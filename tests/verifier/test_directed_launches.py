@@ -106,6 +106,15 @@ def test_a_path_that_lint_has_followed_is_run() -> None:
     assert result.runs[0].reached == result.runs[0].instructions
 
 
+def test_the_runs_of_a_path_have_the_larger_buffers_that_other_runs_need() -> None:
+    body = """ ld.param.u64 %d0, [a]; ld.global.u32 %r5, [%d0+2097152];
+ ld.param.u32 %r2, [n]; setp.ne.u32 %p0, %r2, 77; @%p0 bra END;
+ and.b32 %r5, %r5, 252; mov.u32 %r6, tile; add.u32 %r6, %r6, %r5; st.shared.u32 [%r6], %r1;"""
+    (run,) = verify_text(".param .u64 a, .param .u32 n", body).runs
+    assert {"a=16 MiB iota", "n=77"} <= set(run.arguments)
+    assert run.reached == run.instructions
+
+
 def test_an_address_of_a_parameter_in_32_bits_is_completed() -> None:
     body = """ mov.b32 %r2, s; cvt.u64.u32 %d0, %r2; cvta.param.u64 %d0, %d0; ld.u32 %r3, [%d0+4];
  setp.eq.u32 %p0, %r3, 0; @%p0 bra END;"""
