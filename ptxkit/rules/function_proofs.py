@@ -30,7 +30,7 @@ class FunctionProofs:
     @cached_property
     def groups(self) -> AsyncGroupProofs:
         """The proofs that operations are committed to groups and waited for."""
-        return AsyncGroupProofs(self.program)
+        return self.program.analysis(AsyncGroupProofs)
 
     @cached_property
     def values(self) -> AbstractRegisters:

@@ -53,8 +53,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     found += [(step, ptx9xx.NO_REGISTER_ACCESS()) for step in find_redundant_register_fences(kernel.program)]
     for step, message in found:
         yield Observation((step, None), 0, True, Finding(step, message, help=ptx9xx.REMOVE_INEFFECTIVE()))
-    repeated = [each.redundant for each in find_redundant_sync(kernel)]  # which PTX903 reports
-    known = [*first, *repeated, *(each.other for each in find_redundant_sync(kernel))]
+    pairs = list(find_redundant_sync(kernel))  # which PTX903 reports
+    repeated = [each.redundant for each in pairs]
+    known = [*first, *repeated, *(each.other for each in pairs)]
     for each in find_redundant_barriers(kernel.program, (*first, *repeated)):
         known.append(each.barrier)
         yield Observation((each.barrier, each.instead), 0, True, _barrier_finding(each))

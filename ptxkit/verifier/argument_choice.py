@@ -8,7 +8,7 @@ contents of memory are usable as numbers and as indices.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import count
+from itertools import count, cycle, islice
 from typing import Any, TypeAlias
 
 import numpy
@@ -212,9 +212,8 @@ class _ArgumentChoice:
         if (name, 0) not in self._uses.tables:
             return self._buffer(name), self._memory_words(name)
         buffers = [self._buffer() for _ in range(TABLE_BUFFERS)]
-        return (buffers * TABLE_ENTRIES)[
-            :TABLE_ENTRIES
-        ], f"{TABLE_ENTRIES} addresses of {TABLE_BUFFERS} arrays of {self._memory_words(name)}"
+        words = f"{TABLE_ENTRIES} addresses of {TABLE_BUFFERS} arrays of {self._memory_words(name)}"
+        return list(islice(cycle(buffers), TABLE_ENTRIES)), words
 
     def _contents(self, name: str, offset: int = 0) -> str:
         return "zeros" if (name, offset) in self._uses.flags else contents_of_run(self._number)

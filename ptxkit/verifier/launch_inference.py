@@ -2,10 +2,8 @@
 
 The block is that of `.reqntid`, else of `.maxntid`, with which most kernels are launched, else 128 threads, 16 by 16
 where the kernel reads positions along two axes and `.maxntid` allows as many, or another size where all of these
-deadlock and that one does not. The grid has two CTAs, or one cluster. Each pointer points to a buffer. Integers are
-small numbers, several of them, so that loops execute 0, 1, 2 and more iterations. Blocks, integers and the boxes of
-tensor maps satisfy the kernel's contract as far as it is known. The contents of memory are usable as numbers and as
-indices. A kernel may have further requirements, which cannot be inferred.
+deadlock and that one does not. The grid has two CTAs, or one cluster. Blocks satisfy the kernel's contract as far as it
+is known. A kernel may have further requirements, which cannot be inferred.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
-from ptxkit.model.launch_contract import BlockLimits, LaunchContract, Requirement
+from ptxkit.model.launch_contract import BlockLimits, Requirement
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
@@ -28,8 +26,6 @@ from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
 DEFAULT_BLOCK = 128
-NO_CONTRACT = LaunchContract("")
-"""The contract of a kernel that imposes no conditions."""
 
 
 @dataclass(frozen=True, slots=True)

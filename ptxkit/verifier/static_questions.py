@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.dataflow.unreached_conditions import UnreachedConditions
 from ptxkit.analysis.values.scenario import Arguments
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx6xx
@@ -35,8 +34,8 @@ def arguments_of_questions(kernel: KernelFacts, offsets: frozenset[int]) -> list
             reached[facts.scenario.arguments] = max(found, reached.get(facts.scenario.arguments, 0))
     covered = kernel.explorer.covered_steps()
     missed = [step for step in kernel.program.steps if step.start in offsets and step not in covered]
-    conditions = UnreachedConditions(kernel.program, kernel.explorer.launch, kernel.explorer.pointers)
-    leading = ((_USUAL_INTEGER, values) for values in conditions.inputs_leading_to(missed))
+    inputs = kernel.explorer.unreached_conditions.inputs_leading_to(missed)
+    leading = ((_USUAL_INTEGER, values) for values in inputs)
     return [*sorted(reached, key=lambda each: -reached[each]), *dict.fromkeys(leading)]
 
 

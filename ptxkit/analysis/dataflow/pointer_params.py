@@ -37,7 +37,7 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 
     The functions that the program calls may use it so, too, or compute the address.
     """
-    flow = _AddressFlow(program)
+    flow = program.analysis(_AddressFlow)
     found = flow.parameters_feeding(flow.addresses)
     for parameter in program.function.parameters:
         if parameter.pointer is not None:
@@ -47,7 +47,7 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 
 def pointer_tables(program: Program) -> frozenset[tuple[str, int]]:
     """Returns the (parameter, byte offset) of every pointer to memory from which addresses are loaded."""
-    flow = _AddressFlow(program)
+    flow = program.analysis(_AddressFlow)
     addresses = flow.holders_feeding(flow.addresses)
     return frozenset(flow.parameters_feeding(base for result, base in flow.memory_loads() if result in addresses))
 

@@ -87,12 +87,8 @@ class UnreachedConditions:
         """Yields values of integer arguments that may lead to missed steps: around the numbers with which branches
         compare them that decide whether such a step is executed. The first ones have a value for each of the branches.
         """
-        branches: dict[Step, list[tuple[tuple[ParameterKey, int], ...]]] = {}
-        for step in list(missed)[:MAX_DECIDING_STEPS]:
-            for deciding, _ in self._independence.deciding_operands(step, set()):
-                if deciding not in branches:
-                    branches[deciding] = list(self.deciding_inputs(deciding, registers=False))
-        found = [each for each in branches.values() if each]
+        branches = dict.fromkeys(self._deciding_steps(missed))
+        found = [own for each in branches if (own := list(self.deciding_inputs(each, registers=False)))]
         for each in zip(*found, strict=False):
             yield tuple(dict(pair for values in each for pair in values).items())
         for values in found:
@@ -108,10 +104,14 @@ class UnreachedConditions:
         The successor of each constant is included. Each number occurs once.
         """
         found: dict[int, None] = {}
-        for step in list(missed)[:MAX_DECIDING_STEPS]:
-            for deciding, _ in self._independence.deciding_operands(step, set()):
-                found.update((number + more, None) for number in self._compared_constants(deciding) for more in (0, 1))
+        for deciding in self._deciding_steps(missed):
+            found.update((number + more, None) for number in self._compared_constants(deciding) for more in (0, 1))
         return tuple(found)
+
+    def _deciding_steps(self, missed: Collection[Step]) -> Iterator[Step]:
+        """Yields the steps that decide whether missed steps are executed; one may occur several times."""
+        for step in list(missed)[:MAX_DECIDING_STEPS]:
+            yield from (deciding for deciding, _ in self._independence.deciding_operands(step, set()))
 
     def _compared_constants(self, deciding: Step, *, all_inputs: bool = False) -> Iterator[int]:
         """Yields the constants with which a size, or any input, is compared to compute the guard of a step."""

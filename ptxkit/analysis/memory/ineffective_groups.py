@@ -73,7 +73,7 @@ def find_empty_commits(program: Program) -> Iterator[Step]:
         for step, effect in _effects(program)
         if isinstance(effect, WaitGroup) and pending_groups(step, effect) != 0
     }
-    proofs = AsyncGroupProofs(program)
+    proofs = program.analysis(AsyncGroupProofs)
     uncommitted = proofs.uncommitted_before(commits) if proofs.is_applicable else {}
     for step, effect in commits.items():
         is_counted = effect.group in counting or step not in uncommitted
@@ -89,7 +89,7 @@ def find_empty_waits(program: Program) -> Iterator[Step]:
     waits = {step: effect for step, effect in _effects(program) if isinstance(effect, WaitGroup)}
     if not waits or not is_self_contained(program):
         return
-    proofs = AsyncGroupProofs(program)
+    proofs = program.analysis(AsyncGroupProofs)
     pending = proofs.pending_before(waits) if proofs.is_applicable else {}
     counts = largest_group_counts(program) if is_sole_function(program) else {}
     for step, effect in waits.items():

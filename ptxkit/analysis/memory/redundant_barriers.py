@@ -36,10 +36,14 @@ from ptxkit.isa.effects import (
     Value,
     WaitGroup,
 )
+from ptxkit.semantics.ordering import is_cta_barrier
 from ptxkit.syntax.tree import Integer
 
 PRIVATE_SPACES = ("const", "local", "param")
-_Class = tuple[str, bool]
+INERT_EFFECTS = (AsyncRegisters, CommitGroup, CtaGroup, Home, Prefetch, RegisterFence, Value)
+"""The effects that order nothing, and that concern the executing thread only."""
+
+AccessClass = tuple[str, bool]
 """The state space of an access without its sub-qualifier, and whether it writes."""
 
 
@@ -95,7 +99,7 @@ def _barrier_of(step: Step) -> Barrier | None:
 
 def _is_of_all_threads(step: Step) -> bool:
     effect = _barrier_of(step)
-    return effect is not None and (effect.action, effect.threads) == ("sync", None) and _number(step) is not None
+    return is_cta_barrier(effect) and _number(step) is not None
 
 
 def _number(step: Step) -> int | None:
@@ -106,16 +110,27 @@ def _number(step: Step) -> int | None:
 
 def _orders_nothing(program: Program, barrier: Step, barriers: Collection[Step]) -> bool:
     """Returns whether nothing in the interval before a barrier could conflict with anything in the one after it."""
+    first, second = accesses_around(program, barrier, barriers)
+    if first == set() or second == set():
+        return True
+    return first is not None and second is not None and not may_conflict(first, second)
+
+
+def accesses_around(
+    program: Program, barrier: Step, barriers: Collection[Step], *, has_phases: bool = False
+) -> tuple[set[AccessClass] | None, set[AccessClass] | None]:
+    """Returns the classes of the accesses in the interval before a barrier, and in the one after it.
+
+    One is None if something in the interval orders or signals. has_phases: whether mbarriers and proxy fences are
+    examined elsewhere, so that they do not count as signals.
+    """
     flow = program.analysis(ControlFlowGraph)
     before, _ = interval_of(flow, barrier, barriers, forward=False)
     after, _ = interval_of(flow, barrier, barriers, forward=True)
-    first = accesses_of_interval(program, before, completes=True)
-    second = accesses_of_interval(program, after, completes=False)
-    if first == set() or second == set():
-        return True
-    if first is None or second is None:
-        return False
-    return not any(may_conflict(one, other) for one in first for other in second)
+    return (
+        _accesses_of_interval(program, before, completes=True, has_phases=has_phases),
+        _accesses_of_interval(program, after, completes=False, has_phases=has_phases),
+    )
 
 
 def interval_of(
@@ -147,15 +162,14 @@ def interval_of(
     return [step for step in found if step is not barrier], ends
 
 
-def accesses_of_interval(
-    program: Program, steps: Iterable[Step], *, completes: bool, has_phases: bool = False
-) -> set[_Class] | None:
-    """Returns the classes of the accesses of an interval; None if something in it orders or signals.
+def _accesses_of_interval(
+    program: Program, steps: Iterable[Step], *, completes: bool, has_phases: bool
+) -> set[AccessClass] | None:
+    """Returns the classes of the accesses of one interval, as `accesses_around` does.
 
     completes: whether asynchronous accesses count that a wait in the interval completes, wherever they started.
-    has_phases: whether mbarriers and proxy fences are examined elsewhere, so that they do not count as signals.
     """
-    found: set[_Class] = set()
+    found: set[AccessClass] = set()
     signals = False
     for step in steps:
         for effect in step.effects:
@@ -175,14 +189,14 @@ def accesses_of_interval(
     return None if signals else found
 
 
-def _async_accesses(program: Program, group: str) -> Iterator[_Class]:
+def _async_accesses(program: Program, group: str) -> Iterator[AccessClass]:
     for step in program.effectful_steps:
         for effect in step.effects:
             if isinstance(effect, Access) and effect.completion == group:
                 yield _class(effect)
 
 
-def _class(access: Access) -> _Class:
+def _class(access: Access) -> AccessClass:
     return access.space.partition("::")[0], access.kind != "read"
 
 
@@ -193,8 +207,13 @@ def _is_inert(effect: Effect) -> bool:
             return level in ("warp", "cta")  # those of the CTA end intervals, except for the examined and removed ones
         case Control(kind=kind):
             return kind != "call"
-    return isinstance(effect, AsyncRegisters | CommitGroup | CtaGroup | Home | Prefetch | RegisterFence | Value)
+    return isinstance(effect, INERT_EFFECTS)
 
 
-def may_conflict(first: _Class, second: _Class) -> bool:
-    return (first[1] or second[1]) and (first[0] == second[0] or "generic" in (first[0], second[0]))
+def may_conflict(first: Collection[AccessClass], second: Collection[AccessClass]) -> bool:
+    """Returns whether an access of one class may conflict with one of another class."""
+    return any(
+        (one[1] or other[1]) and (one[0] == other[0] or "generic" in (one[0], other[0]))
+        for one in first
+        for other in second
+    )

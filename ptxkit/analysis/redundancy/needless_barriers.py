@@ -9,16 +9,11 @@ Source: PTX ISA, "bar, barrier", "Memory Consistency Model: Causality Order".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.memory.redundant_barriers import (
-    CommonBarriers,
-    accesses_of_interval,
-    interval_of,
-    may_conflict,
-)
+from ptxkit.analysis.memory.redundant_barriers import CommonBarriers, accesses_around, interval_of, may_conflict
 from ptxkit.analysis.redundancy.order_without import NeedlessSync, OrderWithout
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierComplete, TensorFence, TensorMemory
@@ -56,14 +51,7 @@ def _neighbors(program: Program, barrier: Step, barriers: Collection[Step]) -> t
 
 def _separates_shared_only(program: Program, barrier: Step, barriers: Collection[Step]) -> bool:
     """Returns whether nothing but the order of accesses to shared memory could depend on a barrier."""
-    flow = program.analysis(ControlFlowGraph)
-
-    def others(steps: Iterable[Step], *, completes: bool) -> set[tuple[str, bool]] | None:
-        found = accesses_of_interval(program, steps, completes=completes, has_phases=True)
-        return None if found is None else {each for each in found if each[0] != "shared"}
-
-    first = others(interval_of(flow, barrier, barriers, forward=False)[0], completes=True)
-    second = others(interval_of(flow, barrier, barriers, forward=True)[0], completes=False)
-    if first is None or second is None:
+    before, after = accesses_around(program, barrier, barriers, has_phases=True)
+    if before is None or after is None:
         return False
-    return not any(may_conflict(one, other) for one in first for other in second)
+    return not may_conflict(*({each for each in found if each[0] != "shared"} for found in (before, after)))

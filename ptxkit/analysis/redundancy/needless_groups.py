@@ -19,26 +19,12 @@ from ptxkit.analysis.abstract_interpretation.late_completion import DeletedGroup
 from ptxkit.analysis.abstract_interpretation.returning_calls import is_sole_function
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.memory.redundant_barriers import PRIVATE_SPACES, CommonBarriers, interval_of
+from ptxkit.analysis.memory.redundant_barriers import INERT_EFFECTS, PRIVATE_SPACES, CommonBarriers, interval_of
 from ptxkit.analysis.redundancy.order_without import NeedlessSync, OrderWithout
 from ptxkit.analysis.registers.async_register_proofs import AsyncRegisterProofs
 from ptxkit.analysis.registers.async_register_uses import AsyncRegisterUses
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS
-from ptxkit.isa.effects import (
-    Access,
-    AsyncRegisters,
-    Barrier,
-    CommitGroup,
-    Control,
-    CtaGroup,
-    Effect,
-    Home,
-    Prefetch,
-    ProxyFence,
-    RegisterFence,
-    Value,
-    WaitGroup,
-)
+from ptxkit.isa.effects import Access, AsyncRegisters, Barrier, CommitGroup, Control, Effect, ProxyFence, WaitGroup
 
 
 def find_needless_groups(program: Program, order: OrderWithout) -> Iterator[NeedlessSync]:
@@ -94,7 +80,7 @@ def _leaves_registers_free(program: Program, deleted: DeletedGroupSync, late: It
     if not any(isinstance(each, AsyncRegisters) and each.group == deleted.group for each in effects):
         return True
     changed = program.without(deleted.step)
-    proofs = AsyncRegisterProofs(changed, deleted.group, AsyncGroupProofs(changed))
+    proofs = AsyncRegisterProofs(changed, deleted.group, changed.analysis(AsyncGroupProofs))
     uses = AsyncRegisterUses(changed, deleted.group).steps
     return not any(late) or all(proofs.proof_of_no_use(step) is not None for step in uses)
 
@@ -142,9 +128,7 @@ class _Dependents:
                 return any(is_write for _, is_write in self._used)  # what has been read needs no fence
             case Control(kind=kind):
                 return kind == "call"
-        return not isinstance(
-            effect, AsyncRegisters | CommitGroup | CtaGroup | Home | Prefetch | RegisterFence | Value | WaitGroup
-        )
+        return not isinstance(effect, (*INERT_EFFECTS, WaitGroup))
 
 
 def _accesses_of(step: Step) -> Iterator[Access]:

@@ -227,7 +227,7 @@ class Explorer:
             guard, less, known = step.instruction.guard, ordering.omitting_side(step), len(self.explorations)
             if guard is None or less is None or self._sides_of(step) != {less == guard.negated}:
                 continue
-            for chosen in self._unreached_conditions.deciding_inputs(step, registers=first.launch.cluster_size == 1):
+            for chosen in self.unreached_conditions.deciding_inputs(step, registers=first.launch.cluster_size == 1):
                 if trials == MAX_INPUT_TRIALS:
                     return
                 trials += 1
@@ -277,7 +277,7 @@ class Explorer:
     def _explore_few_tiles(self) -> None:
         """Executes a few tiles where sizes decide what is missed, and an execution of many tiles was cut short."""
         missed = self._missed_steps
-        if missed and self._cut_short.get(ODD_TILES) and self._unreached_conditions.depends_on_sizes(missed):
+        if missed and self._cut_short.get(ODD_TILES) and self.unreached_conditions.depends_on_sizes(missed):
             self._reaches_missed(Scenario(self.launch, FEW_TILES))
 
     def _explore_largest_size(self) -> None:
@@ -292,14 +292,14 @@ class Explorer:
         conditions = (condition for each in self.explorations for condition in each.scenario.decisions)
         if depend_on_division_by_zero(self.symbolic_values, conditions):
             self._explore(largest)
-        elif missed and self._unreached_conditions.depends_on_sizes(missed):
+        elif missed and self.unreached_conditions.depends_on_sizes(missed):
             self._reaches_missed(largest)
 
     def _explore_positions(self) -> None:
         """Executes CTAs elsewhere in the grid while their place decides whether missed steps are reached."""
         for number, length, sample in POSITIONS if self.launch.cluster_size == 1 else ():
             missed = self._missed_steps
-            if not missed or not self._unreached_conditions.depends_on_position(missed):
+            if not missed or not self.unreached_conditions.depends_on_position(missed):
                 return
             values = {"%ctaid": number, "%nctaid": length}
             place = tuple(((f"{name}.{axis}", 0), value) for name, value in values.items() for axis in "xyz")
@@ -331,7 +331,7 @@ class Explorer:
 
         The other sizes are those of whole tiles or, where executions of whole tiles are cut short, any that lead there.
         """
-        conditions, missed = self._unreached_conditions, self._missed_steps
+        conditions, missed = self.unreached_conditions, self._missed_steps
         is_cut = any(map(_is_truncated, self.explorations))
         for branch in conditions.deciding_branches(missed, self.covered_steps().difference(missed)):
             sizes = conditions.sizes_deciding(branch)
@@ -344,7 +344,7 @@ class Explorer:
         idle_trials = 0
         for sample in sizes:
             missed = self._missed_steps
-            if not missed or idle_trials == MAX_IDLE_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
+            if not missed or idle_trials == MAX_IDLE_SAMPLES or not self.unreached_conditions.depends_on_sizes(missed):
                 return
             idle_trials = 0 if self._reaches_missed(Scenario(self.launch, sample)) else idle_trials + 1
 
@@ -366,11 +366,12 @@ class Explorer:
 
         The result is empty if there are too many.
         """
-        sizes = self._unreached_conditions.compared_sizes(missed)
+        sizes = self.unreached_conditions.compared_sizes(missed)
         return [size for size in sizes if max(SAMPLES) < size <= MAX_SAMPLE][:MAX_LARGE_SAMPLES]
 
     @cached_property
-    def _unreached_conditions(self) -> UnreachedConditions:
+    def unreached_conditions(self) -> UnreachedConditions:
+        """The conditions of the steps that no execution has reached."""
         return UnreachedConditions(self.program, self.launch, self.pointers)
 
     def _explore(self, scenario: Scenario) -> list[Exploration]:
@@ -430,7 +431,7 @@ class Explorer:
 
     def _flip_toward(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
         """Returns the scenario with one guess flipped, preferably at a branch that leads to missed steps."""
-        branches = self._unreached_conditions.deciding_branches(missed, self._guessed_steps())
+        branches = self.unreached_conditions.deciding_branches(missed, self._guessed_steps())
         return self._next_flip(turned, branches) or self._next_flip(turned)
 
     def _next_flip(self, turned: set[SymbolicValue], branches: Collection[Step] = ()) -> Scenario | None:
