@@ -65,9 +65,6 @@ MAX_LOOP_STEPS = 12
 MAX_REGION_STEPS = 60
 """The number of instructions that a mutated branch may skip."""
 
-DEVICE_START_SECONDS = 120.0
-"""The seconds until a new process has opened the GPU."""
-
 MAX_TEXTS_PER_PROCESS = 2000
 """The number of files for one ptxas process; their names must fit a command line."""
 

@@ -22,7 +22,7 @@ from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.fast_dataclasses import dataclass, field, fields
 from ptxkit.refusal import RefusedError
 from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
-from ptxkit.testing.oracles.device_process import DeviceLaunch
+from ptxkit.device_runs.device_launch import DeviceLaunch
 
 
 

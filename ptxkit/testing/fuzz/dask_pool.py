@@ -17,10 +17,10 @@ from functools import cache
 
 from ptxkit.batch.dask_pool import connect
 from ptxkit.device import NoDeviceError
+from ptxkit.device_runs.device_process import DeviceProcess
 from ptxkit.testing.fuzz.campaign_kinds import find_kind
 from ptxkit.testing.fuzz.store import FuzzStore
 from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
-from ptxkit.testing.oracles.device_process import DeviceProcess
 
 
 class DaskFuzzRunner:

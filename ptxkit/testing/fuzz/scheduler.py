@@ -11,13 +11,13 @@ from threading import Event, Lock, Thread
 from typing import Protocol
 
 from ptxkit.device import NoDeviceError
+from ptxkit.device_runs.device_process import DeviceProcess, count_gpus
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, find_kind
 from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.store import FuzzStore
 from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
 from ptxkit.testing.limits import HANG_SECONDS, MINIMIZE_SECONDS
-from ptxkit.testing.oracles.device_process import DeviceProcess, count_gpus
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Queue
 
 from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult
+from ptxkit.device_runs.device_process import DeviceProcess
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeoutError, SupervisedProcess
 from ptxkit.testing.corpus.examples import Example
@@ -22,7 +24,6 @@ from ptxkit.testing.fuzz.worker import (
     serve,
 )
 from ptxkit.testing.limits import FUZZER_START_SECONDS, HANG_SECONDS, MINIMIZE_SECONDS
-from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceResult
 
 _STACK_FRAME = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
 

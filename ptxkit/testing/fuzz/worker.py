@@ -20,9 +20,9 @@ from ptxkit.testing.oracles.session import OracleSession
 
 if TYPE_CHECKING:
     from ptxkit.device import Cubin
+    from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult
     from ptxkit.testing.corpus.examples import Example
     from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
-    from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.linter import lint
 from ptxkit.testing.oracles.axiomatic_model import (
@@ -22,7 +23,7 @@ from ptxkit.testing.oracles.axiomatic_model import (
     ModelEvent,
     compute_behavior,
 )
-from ptxkit.testing.oracles.device_process import DeviceLaunch
+from ptxkit.testing.oracles.budgeted_run import emulate_within_budget
 from ptxkit.testing.oracles.session import track_oracle
 from ptxkit.testing.pipelines.plan import Choose
 
@@ -255,7 +256,7 @@ def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
     shown = set()
     for seed in range(seeds):
         for place, policy in enumerate(POLICIES):
-            found = launch.emulate(text, policy=policy, seed=seed * len(POLICIES) + place)
+            found = emulate_within_budget(launch, text, policy=policy, seed=seed * len(POLICIES) + place)
             if found.unsupported_reason or found.incomplete_reason:
                 raise AssertionError(
                     f"the machine has no verdict: {found.unsupported_reason or found.incomplete_reason}\n{text}"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator.core.dtypes import width_of
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import kind
@@ -23,7 +24,6 @@ from ptxkit.syntax.tree import Function, Module
 from ptxkit.testing.differential.campaign import ptxkit_refusal
 from ptxkit.testing.generators.bit_patterns import edge_values
 from ptxkit.testing.generators.step_catalog import Version
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 OPERAND_TYPES = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64", "pred")
 SPACES = ("global", "shared", "const", "local", "param")

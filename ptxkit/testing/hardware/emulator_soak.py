@@ -17,6 +17,7 @@ import numpy
 
 from ptxkit.build import EmulationError
 from ptxkit.build.errors import UnfinishedError
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator import RunBudget, TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernels.gemm_config import CONSUMERS
@@ -29,7 +30,6 @@ from ptxkit.linter import lint
 from ptxkit.source import SourceFile
 from ptxkit.testing.corpus.launch_table import load_launch_table
 from ptxkit.testing.limits import MAX_SEEDS, MAX_SOAK_CASES, MAX_SOAK_CTAS, MAX_SOAK_WORDS, SOAK_SECONDS
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.verifier import VerifyRequest, verify_source
 from ptxkit.verifier.argument_choice import SCHEDULES
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from ptxkit.build import Kernel
+from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult
 from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument
 from ptxkit.emulator.state.tensor_maps import decode_map
 from ptxkit.fast_dataclasses import dataclass, replace
@@ -35,7 +36,6 @@ from ptxkit.testing.hardware.emulator_soak import (
 )
 from ptxkit.testing.hardware.form_kernels import form_kernels
 from ptxkit.testing.limits import EMULATED_LAUNCH_SECONDS, MAX_LAUNCH_CASES, MAX_WHOLE_NUMBER
-from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 from ptxkit.verifier import VerifyRequest
 
 APPROXIMATE_FUNCTIONS, TENSOR_CORE_SUMS, ATOMIC_SUMS = (

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator import TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.tensormap_limits import MAP_BYTES
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 THREADS, CTAS = 64, 2
 

@@ -16,6 +16,8 @@ from unittest import SkipTest
 import numpy as np
 
 from ptxkit.device import DeviceError, NoDeviceError, ptxas_program, target_for
+from ptxkit.device_runs.device_launch import DeviceLaunch
+from ptxkit.device_runs.device_process import DeviceProcess
 from ptxkit.diagnostics import Diagnostic, Severity
 from ptxkit.linter import lint
 from ptxkit.source import SourceFile
@@ -24,8 +26,8 @@ from ptxkit.syntax.tree import Module
 from ptxkit.testing.corpus.tolerated_differences import known_differences
 from ptxkit.testing.differential.campaign import ptxkit_refusal
 from ptxkit.testing.generators.kernel_ast import GeneratedKernel
+from ptxkit.testing.oracles.budgeted_run import emulate_within_budget
 from ptxkit.testing.oracles.compile_paths import LEVELS, compile_at_level, launch_of
-from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess
 from ptxkit.testing.oracles.ptxas import Ptxas, probe_ptxas
 from ptxkit.testing.oracles.robustness import find_robustness_fault
 from ptxkit.testing.oracles.session import NO_GPU_WANTED, KernelLauncher, current_session, track_oracle
@@ -153,7 +155,7 @@ def assert_same_kernel(
 def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[int, Any]:
     """Returns the arrays after a run on the reference machine. Raises AssertionError with its findings."""
     text, launch = text_of(source), _launch_of(source, launch)
-    found = launch.emulate(text)
+    found = emulate_within_budget(launch, text)
     if not found.is_clean:
         raise AssertionError(
             f"the machine: {found.unsupported_reason or found.incomplete_reason or found.findings[0]}\n{text}"

@@ -6,9 +6,9 @@ from ptxkit.device import Cubin, DeviceError, ptxas_program
 from ptxkit.device import compile as compiled
 from ptxkit.device.nvjitlink import newest_nvjitlink_version
 from ptxkit.device.signature import make_module_signatures
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.syntax import parse, tree
 from ptxkit.testing.generators.kernel_ast import GeneratedKernel
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 LEVELS = ("0", "1", "2", "3", "link", "jit")
 """Compile paths: ptxas at its optimization levels, nvJitLink, and the JIT compiler of the driver."""

@@ -9,11 +9,12 @@ import numpy as np
 from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.linter import lint
+from ptxkit.testing.oracles.budgeted_run import emulate_within_budget
 from ptxkit.testing.oracles.session import track_oracle
 from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
 
 if TYPE_CHECKING:
-    from ptxkit.testing.oracles.device_process import DeviceLaunch
+    from ptxkit.device_runs.device_launch import DeviceLaunch
 
 SCHEDULES = (("late", 0), ("torn", 0), ("random", 0), ("eager", 0), ("random", 1))
 """Policies of the machine and their seeds, with the most effective first."""
@@ -65,7 +66,7 @@ def compute_verdicts(
     unfinished = differs = ""
     runs = 0
     for policy, seed in SCHEDULES if is_wrong else SCHEDULES[:CORRECT_KERNEL_SCHEDULES]:
-        outcome = launch.emulate(text, policy=policy, seed=seed)
+        outcome = emulate_within_budget(launch, text, policy=policy, seed=seed)
         runs += 1
         seen.update(each.code for each in outcome.findings)
         unfinished = unfinished or outcome.incomplete_reason or outcome.unsupported_reason

@@ -17,7 +17,7 @@ from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.device import Cubin
-    from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
+    from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult
 
 DeviceUse: TypeAlias = Literal["auto", "require", "none"]
 """Whether tests that need a GPU are skipped without one, fail without one, or are always skipped."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.testing.pipelines import clusters, consumers, wgmma
 from ptxkit.testing.pipelines.build_context import EMPTY, FULL, TILES, build_setup
 from ptxkit.testing.pipelines.main_loop import write_body

@@ -17,7 +17,7 @@ from ptxkit.testing.oracles import assertions
 from ptxkit.testing.fuzz import example_replay
 from ptxkit.testing.oracles import rules_vs_emulator
 from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, random_pipeline
-from ptxkit.testing.oracles.device_process import DeviceLaunch
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.testing.corpus.examples import Example, ExampleError, build_example, failure_cause, load_example
 from ptxkit.testing.generators.litmus import Litmus, litmus_test
 from tests.testing.oracles.test_assertions import DOUBLE

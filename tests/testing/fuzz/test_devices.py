@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from ptxkit.device import Cubin
+from ptxkit.device_runs.device_launch import DeviceLaunch
+from ptxkit.device_runs.device_process import DeviceProcess, DeviceReady
 from ptxkit.emulator import run as emulate
 from ptxkit.processes import cpu_time
 from ptxkit.processes.child_process import ParentChannel
@@ -18,7 +20,6 @@ from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
 from ptxkit.testing.fuzz.scheduler import FuzzLimits, LocalFuzzRunner, run_campaigns
 from ptxkit.testing.fuzz.store import FuzzStore
 from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
-from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 COUNTER, HANGING = "PTXKIT_TEST_LAUNCHES", "PTXKIT_TEST_HANGING"
 """The variables for the file of the launches, and for the file that states that one hangs."""

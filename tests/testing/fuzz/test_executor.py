@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ptxkit.device_runs import device_launch
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator.driver.uninitialized_dependence import UninitializedDependence
 from ptxkit.fast_dataclasses import replace
 from ptxkit.testing.corpus.examples import Example
 from ptxkit.testing.fuzz.executor import recheck_cause
 from ptxkit.testing.fuzz.minimize import minimize
-from ptxkit.testing.oracles import assertions, device_process
-from ptxkit.testing.oracles.device_process import DeviceLaunch
+from ptxkit.testing.oracles import assertions
 
 KERNEL = """\
 .version 8.0
@@ -66,7 +67,7 @@ def test_an_example_of_unknown_validity_is_rejected(example: Example, monkeypatc
         return UninitializedDependence(incomplete_reason="the run took too long")
 
     assert recheck_cause(example)
-    monkeypatch.setattr(device_process, "find_uninitialized_dependence", cut_short)
+    monkeypatch.setattr(device_launch, "find_uninitialized_dependence", cut_short)
     assert recheck_cause(example) == ""
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator import InvalidLaunchError
 from ptxkit.testing import strategies
 from ptxkit.testing.differential.campaign import ptxkit_refusal
 from ptxkit.testing.generators.module_strategies import OPERAND_TYPES, SPACES, ModuleText, OperandText
 from ptxkit.testing.oracles.assertions import assert_ptxas_agrees, assert_round_trips
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
 from ptxkit.testing.pipelines.plan import PipelinePlan

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator import RunResult, TensorMapArgument
 from ptxkit.testing.hardware.emulator_soak import find_subject, small_cases, task_names
 from ptxkit.testing.hardware.emulator_vs_device import (
@@ -17,7 +18,6 @@ from ptxkit.testing.hardware.emulator_vs_device import (
     spread_evenly,
     unspecified_bits,
 )
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 VALUES = np.linspace(0.5, 8, 16, dtype=np.float32)
 

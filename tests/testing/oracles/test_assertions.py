@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from ptxkit.device import Cubin, DeviceError, NoDeviceError, check_device
+from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult
 from ptxkit.syntax import PTXSyntaxError
 from ptxkit.testing.generators.kernel_ast import GeneratedKernel
 from ptxkit.testing.generators.random_kernels import random_kernel
 from ptxkit.testing.oracles import assertions, session
 from ptxkit.testing.oracles.compile_paths import launch_of
-from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 from ptxkit.testing.oracles.session import OracleSession
 
 DOUBLE = """.version 8.0

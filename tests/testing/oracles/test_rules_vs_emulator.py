@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.diagnostics import Verdict
 from ptxkit.linter import lint
 from ptxkit.testing.oracles import rules_vs_emulator
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.testing.oracles.rules_vs_emulator import (
     EngineVerdicts,
     assert_verdicts_agree,

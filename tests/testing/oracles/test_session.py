@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.emulator import RunBudget
 from ptxkit.testing.oracles import assertions, session
-from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.testing.oracles.session import BudgetSpentError, OracleSession
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() .reqntid 1 { .reg .b32 %r<3>;\n"

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.device_runs.device_launch import DeviceLaunch
+from ptxkit.device_runs.device_process import DeviceProcess, DeviceReady
 from ptxkit.processes import cpu_time
 from ptxkit.processes.child_process import ParentChannel
 from ptxkit.processes.cpu_time import CpuUsage
-from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 HANGS = "PTXKIT_TEST_HANGS"
 """The variable for the file that states that a process hangs."""

@@ -8,70 +8,17 @@ process is ended, and a new one continues after that kernel.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from ptxkit.device import Cubin, NoDeviceError
-from ptxkit.emulator import RunBudget, RunResult, run
-from ptxkit.emulator.driver.uninitialized_dependence import UninitializedDependence, find_uninitialized_dependence
-from ptxkit.emulator.state.tensor_maps import TensorMapArgument
+from ptxkit.device import Cubin, NoDeviceError, device_target, load, use_device
+from ptxkit.device_runs.device_arguments import read_back, upload_argument
+from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult, Outputs
+from ptxkit.device_runs.limits import DEVICE_START_SECONDS
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.processes.child_process import ParentChannel
 from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeoutError, SupervisedProcess
-from ptxkit.syntax import parse
-from ptxkit.testing.limits import DEVICE_START_SECONDS
-from ptxkit.testing.oracles.session import current_session
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceLaunch:
-    """One launch of a kernel. arguments: as for `ptxkit.emulator.run`; the same array twice is one buffer.
-
-    shared: bytes of launch-sized shared memory.
-    """
-
-    name: str
-    grid: int | tuple[int, ...]
-    block: int | tuple[int, ...] | None
-    arguments: tuple[Any, ...]
-    cluster: int | tuple[int, ...] | None = None
-    shared: int = 0
-
-    def emulate(self, text: str, **more: Any) -> RunResult:
-        """Runs the same launch on the reference machine. more: as for `ptxkit.emulator.run`.
-
-        By default the run is limited to the remaining budget of the test (`OracleSession`), and at most to the usual
-        budget.
-        """
-        judging, usual = current_session(), RunBudget()
-        left = judging.remaining_seconds()
-        if "budget" in more or left is None or left >= usual.seconds:
-            return run(text, self.name, **self._options(), **more)
-        found = run(text, self.name, **self._options(), budget=RunBudget(seconds=left), **more)
-        judging.is_truncated = judging.is_truncated or (
-            bool(found.incomplete_reason and not found.findings) and judging.remaining_seconds() == 0
-        )
-        return found
-
-    def uninitialized_dependence(self, text: str) -> UninitializedDependence:
-        """Returns the differences in the results on the machine if uninitialized registers and memory hold other
-        bits.
-        """
-        return find_uninitialized_dependence(parse(text), self.name, **self._options())
-
-    def _options(self) -> dict[str, Any]:
-        given = ("grid", "block", "cluster", "shared", "arguments")
-        return {name: getattr(self, name) for name in given}
-
-
-Outputs: TypeAlias = Mapping[int, Any]
-"""The arrays among the arguments after the kernel has run, by the argument's number; for a table, a list of them."""
-
-DeviceResult: TypeAlias = Outputs | str
-"""The outputs, or the reason why none exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +136,6 @@ def _serve_on_gpu(channel: ParentChannel, serve: Serve, gpu: int) -> None:
 
 def serve_device(channel: ParentChannel) -> None:
     """The main loop of the process."""
-    from ptxkit.device import device_target, use_device
-
     try:
         device = use_device()
         stream = device.create_stream()
@@ -211,11 +156,9 @@ def serve_device(channel: ParentChannel) -> None:
 
 
 def _launch(cubin: Cubin, launch: DeviceLaunch, stream: Any) -> Outputs:
-    from ptxkit.device import load
-
     loaded = load(cubin, launch.name)
     there: dict[int, Any] = {}
-    given = [_device_argument(each, there) for each in launch.arguments]
+    given = [upload_argument(each, there) for each in launch.arguments]
     loaded.launch(
         stream,
         *given,
@@ -225,53 +168,4 @@ def _launch(cubin: Cubin, launch: DeviceLaunch, stream: Any) -> Outputs:
         shared=launch.shared or None,
     )
     stream.sync()
-    return {at: left for at, each in enumerate(launch.arguments) if (left := _read_back(each, there)) is not None}
-
-
-def _read_back(argument: Any, there: Mapping[int, Any]) -> Any:
-    """Returns the contents of an argument's array, or of each array of a table, or None if it is not an array."""
-    if isinstance(argument, list):
-        return [_read_back(each, there) for each in argument]
-    array = _host_array(argument)
-    return None if array is None else there[id(array)].to_host()
-
-
-def _host_array(argument: Any) -> np.ndarray[Any, Any] | None:
-    array = argument.array if isinstance(argument, TensorMapArgument) else argument
-    return array if isinstance(array, np.ndarray) else None
-
-
-def _device_argument(argument: Any, there: dict[int, Any]) -> Any:
-    """Returns the argument of the launch. there: arrays on the device, by the identity of the host arrays."""
-    from ptxkit.device import to_device
-
-    if isinstance(argument, list):
-        return to_device(
-            np.frombuffer(b"".join(_table_entry(_device_argument(each, there)) for each in argument), np.uint8)
-        )
-    array = _host_array(argument)
-    if array is None:
-        return argument
-    if id(array) not in there:
-        there[id(array)] = to_device(array)
-    found = there[id(array)]
-    return _encode_map(argument, found) if isinstance(argument, TensorMapArgument) else found
-
-
-def _table_entry(passed: Any) -> bytes:
-    """Returns the entry of an array or a map in a table: an address, or the bytes of the map."""
-    data = getattr(passed, "data", None)
-    return data if isinstance(data, bytes) else int(passed.address).to_bytes(8, "little")
-
-
-def _encode_map(argument: TensorMapArgument, array: Any) -> Any:
-    """Encodes a tensor map with the driver."""
-    from ptxkit.device import TensorMap as DeviceMap
-
-    layout = argument.fields
-    filled: dict[str, Any] = {"element": layout.element, "swizzle": layout.swizzle, "interleave": layout.interleave}
-    filled |= {"oob_fill": layout.fill, "element_strides": layout.steps}
-    if layout.mode == "tiled":
-        return DeviceMap.tiled(array, box=layout.box, **filled)
-    filled |= {"channels": layout.channels, "pixels": layout.pixels}
-    return DeviceMap.im2col(array, lower=layout.lower, upper=layout.upper, **filled)
+    return {at: left for at, each in enumerate(launch.arguments) if (left := read_back(each, there)) is not None}
