@@ -62,7 +62,7 @@ MAY_KNOW = {
     "prebuild_cache": {"syntax", "isa"},
     "kernel_model": {"syntax", "linter", "contract_survey"},
     "device": {"syntax", "isa", "kernel_model"},
-    "device_runs": {"syntax", "emulator", "device"},
+    "device_runs": {"syntax", "isa", "emulator", "device"},
     "build": {"syntax", "isa", "kernel_model"},
     "kernels": {"build", "device"},
     "lsp": {

@@ -22,6 +22,9 @@ MAX_RECIPES = 4096
 MAX_UNMATCHED_BRACES = 10_000
 """The number of unmatched braces; comments may contain some."""
 
+MAX_CACHED_FRAGMENTS = 4096
+"""The number of parsed fragments of statements that edits of a tree insert which are kept."""
+
 MAX_CACHED_TOKENS = 65536
 """The number of words whose types are cached; with more, all are discarded."""
 

@@ -89,9 +89,6 @@ MAX_SOAK_CTAS = 12
 MAX_SOAK_CASES = 3
 """The number of cases of a kernel that take turns."""
 
-MAX_CACHED_FRAGMENTS = 4096
-"""The number of parsed fragments of rewrites that are kept."""
-
 MAX_REWRITTEN_BLOCK_THREADS = 1024
 """The threads of the largest CTA, for which a rewrite provides shared memory where the kernel states no size."""
 

@@ -26,8 +26,8 @@ from ptxkit.testing.rewriting.campaign import (
     rewrite_module,
     run_cases,
 )
+from ptxkit.testing.rewriting.kernel_rewrite import KernelRewrite
 from ptxkit.testing.rewriting.sources import SourceCorpus
-from ptxkit.testing.rewriting.tree_edit import KernelRewrite
 
 FOLDER = Path(__file__).resolve().parents[2] / "corpus"
 CORPUS = SourceCorpus(FOLDER)

@@ -8,7 +8,6 @@ tolerance, and a second launch uses integers, whose sums are exact in any order.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,16 +15,13 @@ import numpy
 
 from ptxkit.build import Kernel
 from ptxkit.device_runs.device_launch import DeviceLaunch, DeviceResult
+from ptxkit.device_runs.output_comparison import AllowedDifferences, DeviceComparison, compare_arrays
+from ptxkit.device_runs.unspecified_bits import APPROXIMATE_FUNCTIONS, unspecified_bits
 from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument
-from ptxkit.emulator.state.tensor_maps import decode_map
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa import table
-from ptxkit.isa.forms import Match
 from ptxkit.kernels.kernel_check import CheckedKernel, KernelCase
 from ptxkit.syntax import parse
-from ptxkit.tensormap_limits import MAP_BYTES
 from ptxkit.testing.corpus.launch_table import load_launch_table
-from ptxkit.testing.coverage.example_coverage import instructions_of
 from ptxkit.testing.hardware.emulator_soak import (
     CORPUS,
     MatmulSubject,
@@ -37,29 +33,6 @@ from ptxkit.testing.hardware.emulator_soak import (
 from ptxkit.testing.hardware.form_kernels import form_kernels
 from ptxkit.testing.limits import EMULATED_LAUNCH_SECONDS, MAX_LAUNCH_CASES, MAX_WHOLE_NUMBER
 from ptxkit.verifier import VerifyRequest
-
-APPROXIMATE_FUNCTIONS, TENSOR_CORE_SUMS, ATOMIC_SUMS = (
-    "approximate functions",
-    "sums of tensor cores",
-    "floating-point sums by atomics",
-)
-"""Reasons for unspecified bits, followed by the names of the instructions."""
-
-_REASONS = {
-    "approximately": APPROXIMATE_FUNCTIONS,
-    "divide_approximately": APPROXIMATE_FUNCTIONS,
-    **dict.fromkeys(("mma", "mma_sparse", "mma_scaled", "wgmma", "wgmma_sparse"), TENSOR_CORE_SUMS),
-    **dict.fromkeys(("atomic", "bulk_reduce", "box_reduce", "reduce_async"), ATOMIC_SUMS),
-}
-"""The reasons by the semantic function of the table."""
-
-_RELATIVE_TOLERANCES = {"f32": 2.0**-16, "f16": 2.0**-9, "bf16": 2.0**-6, "f64": 2.0**-40}
-"""The tolerances for unspecified bits, relative to the largest result: two steps of narrow formats; for f32, the error
-of the alignment of addends over some hundred products.
-"""
-
-_TYPE = re.compile(r"(?P<kind>[bsu]|bf|tf|f|e\d+m)\d+(x\d+)?")
-"""A word that is an element type; a tensor map has a separate type when the kernel runs."""
 
 _FORM_PREFIX, _SEEDS_PER_FORM = "forms/", 2
 
@@ -80,28 +53,16 @@ class ComparedLaunch:
     tolerance: float = 0.0
     elements: Mapping[int, str] = {}
 
+    @property
+    def allowed_differences(self) -> AllowedDifferences:
+        """How much the results of both sides may differ."""
+        return AllowedDifferences(self.open_bits, self.tolerance, self.elements)
+
     def emulate(self, policy: str = "eager", seed: int = 0) -> RunResult:
         """Runs the launch on the machine."""
         return self.launch.emulate(
             self.text, policy=policy, seed=seed, budget=RunBudget(seconds=EMULATED_LAUNCH_SECONDS), races=False
         )
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceComparison:
-    """The result of a comparison. kind: `equal`, `in bounds`, `different`, `refused` by the machine, `failed` on the
-    device. words: the difference.
-
-    share: the largest difference as a fraction of the bound.
-    """
-
-    kind: str
-    description: str = ""
-    bound_fraction: float = 0.0
-
-    @property
-    def is_right(self) -> bool:
-        return self.kind in ("equal", "in bounds")
 
 
 # --------------------------------------------------------------------------------------------------- the launches
@@ -221,32 +182,6 @@ def _with_integers(argument: Any) -> Any:
     return argument
 
 
-# --------------------------------------------------------------------------------------------- unspecified bits
-
-
-def unspecified_bits(text: str) -> str:
-    """Returns why the manual leaves bits of a module's results unspecified, and by which instructions, or an empty
-    text.
-    """
-    found: dict[str, set[str]] = {}
-    for each in instructions_of(parse(text)):
-        match = table().match(each)
-        reason = _unspecified_reason(match) if isinstance(match, Match) else None
-        if reason is not None:
-            found.setdefault(reason, set()).add(each.opcode)
-    return "; ".join(f"{reason} ({', '.join(sorted(names))})" for reason, names in sorted(found.items()))
-
-
-def _unspecified_reason(match: Match) -> str | None:
-    for meaning in table().semantics_of(match):
-        reason = _REASONS.get(meaning.function)
-        types = [_TYPE.fullmatch(str(word)) for word in meaning.named_arguments.values()]
-        known = [each["kind"] for each in types if each is not None]
-        if reason == APPROXIMATE_FUNCTIONS or (reason is not None and (not known or set(known) - set("bsu"))):
-            return reason
-    return None
-
-
 # ------------------------------------------------------------------------------------------------- the comparison
 
 
@@ -259,65 +194,4 @@ def compare_outputs(pair: ComparedLaunch, mine: RunResult, theirs: DeviceResult)
         return DeviceComparison("refused", message)
     if isinstance(theirs, str):
         return DeviceComparison("failed", theirs)
-    verdict = DeviceComparison("equal")
-    for number, own, other in _array_pairs(mine.outputs, theirs):
-        found = _compare_arrays(pair, number, own, other)
-        if found.kind == "different":
-            return found
-        if found.kind != "equal" and found.bound_fraction >= verdict.bound_fraction:
-            verdict = found
-    return verdict
-
-
-def _array_pairs(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> Iterator[tuple[int, Any, Any]]:
-    """Yields the arrays of both sides, with the number of the argument that each is, or whose table contains it."""
-    for number, own in mine.items():
-        if isinstance(own, list):
-            yield from ((number, *pair) for pair in zip(own, theirs[number], strict=True))
-        else:
-            yield number, own, theirs[number]
-
-
-def _compare_arrays(pair: ComparedLaunch, number: int, mine: Any, theirs: Any) -> DeviceComparison:
-    own, other = _as_bytes(mine), _as_bytes(theirs)
-    size = mine.dtype.itemsize
-    differing = _without_maps(own, own != other)
-    elements = numpy.flatnonzero(differing.reshape(-1, size).any(axis=1))
-    if not len(elements):
-        return DeviceComparison("equal")
-    first = int(elements[0])
-    shown = [octets[first * size : (first + 1) * size][::-1].tobytes().hex() for octets in (own, other)]
-    place = f"argument {number}: {len(elements)} of {mine.size} elements differ, the first at {first}"
-    words = f"{place}: 0x{shown[0]} on the machine, 0x{shown[1]} on the GPU"
-    element = pair.elements.get(number, f"{mine.dtype.kind}{8 * size}")
-    if not pair.open_bits or element not in _RELATIVE_TOLERANCES:
-        return DeviceComparison("different", words)
-    left, right = (_as_floats(each, element) for each in (mine, theirs))
-    scale = numpy.max(numpy.abs(left[numpy.isfinite(left)]), initial=0.0)
-    with numpy.errstate(all="ignore"):
-        apart = numpy.where((left == right) | (numpy.isnan(left) & numpy.isnan(right)), 0.0, numpy.abs(left - right))
-        share = float(
-            numpy.nan_to_num(
-                numpy.max(apart) / ((pair.tolerance or _RELATIVE_TOLERANCES[element]) * scale), nan=numpy.inf
-            )
-        )
-    return DeviceComparison("in bounds" if share <= 1 else "different", words, share)
-
-
-def _as_bytes(array: Any) -> Any:
-    return numpy.frombuffer(numpy.ascontiguousarray(array).tobytes(), numpy.uint8)
-
-
-def _without_maps(own: Any, differing: Any) -> Any:
-    """Replaces tensor maps in memory, whose bytes differ between the two sides."""
-    found = differing.copy()
-    for at in range(0, len(own) - MAP_BYTES + 1, MAP_BYTES):
-        if decode_map(own[at : at + MAP_BYTES].tobytes()) is not None:
-            found[at : at + MAP_BYTES] = False
-    return found
-
-
-def _as_floats(array: Any, element: str) -> Any:
-    if element == "bf16":
-        return (array.astype(numpy.uint32) << _BFLOAT16_SHIFT).view(numpy.float32).astype(numpy.float64)
-    return array.astype(numpy.float64)
+    return compare_arrays(mine.outputs, theirs, pair.allowed_differences)

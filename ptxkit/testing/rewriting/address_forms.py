@@ -10,9 +10,10 @@ from typing import ClassVar
 from ptxkit.analysis.symexec.check_address_space import address_operands
 from ptxkit.fast_dataclasses import replace
 from ptxkit.syntax.tree import Address, Instruction
+from ptxkit.syntax.tree_edit import TreeEdit, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 from ptxkit.testing.rewriting.register_uses import RegisterUse, register_uses
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_statements
 
 _OFFSETS = (16, 64, 1024)
 _CONVERTED = ("shared", "global", "local")

@@ -18,6 +18,7 @@ from ptxkit.gc_control import pause_collection
 from ptxkit.linter import lint
 from ptxkit.syntax import parse, print_module
 from ptxkit.syntax.tree import Module
+from ptxkit.syntax.tree_edit import apply_edits
 from ptxkit.testing.limits import MAX_REWRITE_PLACES
 from ptxkit.testing.mutation.function_analysis import analyze_functions
 from ptxkit.testing.oracles.ptxas import Ptxas
@@ -38,8 +39,8 @@ from ptxkit.testing.rewriting import (
     shared_spill,
     statement_layout,
 )
+from ptxkit.testing.rewriting.kernel_rewrite import KernelRewrite
 from ptxkit.testing.rewriting.sources import RewriteSource, SourceCorpus
-from ptxkit.testing.rewriting.tree_edit import KernelRewrite, apply_edits
 
 REWRITES: tuple[KernelRewrite, ...] = (
     local_spill.LocalSpill(),

@@ -10,9 +10,10 @@ from typing import ClassVar
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Control, Value
 from ptxkit.syntax.tree import Instruction
+from ptxkit.syntax.tree_edit import TreeEdit, parse_items, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 from ptxkit.testing.rewriting.register_uses import PREDICATE_BITS
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_items, parse_statements
 from ptxkit.testing.rewriting.value_detour import DetourCode, DetourRoute, ValueDetour, register_class
 
 DATA = "rewriting_data"

@@ -12,8 +12,9 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.syntax.tree import Instruction, Integer, Name, Operand
+from ptxkit.syntax.tree_edit import TreeEdit, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_statements
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}

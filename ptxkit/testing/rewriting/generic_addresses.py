@@ -14,8 +14,9 @@ from ptxkit.isa.effects import Access, Effect
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Instruction, Name
+from ptxkit.syntax.tree_edit import TreeEdit, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_statements
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 _CONVERTED = {"shared": "shared", "shared::cta": "shared", "global": "global", "local": "local"}
 """The word of the conversion to a generic address, by the state space of an operand."""

@@ -11,9 +11,10 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Guard, Instruction, LabelStatement, Name
+from ptxkit.syntax.tree_edit import TreeEdit
 from ptxkit.testing.limits import MAX_PREDICATED_STEPS
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, written_registers
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 
 class GuardToBranch:

@@ -8,9 +8,10 @@ from random import Random
 from typing import ClassVar
 
 from ptxkit.syntax.tree import Block, Body, operand_names
+from ptxkit.syntax.tree_edit import TreeEdit, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 from ptxkit.testing.rewriting.register_uses import RegisterUse, register_uses
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_statements
 from ptxkit.testing.rewriting.value_detour import register_class
 
 

@@ -8,9 +8,10 @@ from random import Random
 from typing import ClassVar
 
 from ptxkit.syntax.tree import Instruction
+from ptxkit.syntax.tree_edit import TreeEdit, parse_items, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.rewriting.equal_conditions import DATA, DATA_ITEMS
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_items, parse_statements
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 _PRINT = ".extern .func (.param .b32 func_retval0) vprintf(.param .b64 vprintf_param_0, .param .b64 vprintf_param_1);"
 _FORMAT = ".global .align 1 .b8 rewriting_format[4] = {79, 75, 10, 0};"

@@ -18,9 +18,10 @@ from ptxkit.syntax.tree import (
     Name,
     Statement,
 )
+from ptxkit.syntax.tree_edit import TreeEdit
 from ptxkit.testing.limits import MAX_COPIED_STATEMENTS
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, WaitGroup
 from ptxkit.syntax.printer import print_instruction
 from ptxkit.syntax.tree import operand_names
+from ptxkit.syntax.tree_edit import TreeEdit, parse_items, parse_statements
 from ptxkit.testing.limits import MAX_OUTLINED_STEPS
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, read_registers, written_registers
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_items, parse_statements
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 _BITS = {**{f"{letter}{bits}": bits for letter in "busf" for bits in (32, 64)}, "pred": 1}
 

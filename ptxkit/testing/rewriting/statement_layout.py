@@ -9,9 +9,10 @@ from typing import ClassVar
 
 from ptxkit.fast_dataclasses import replace
 from ptxkit.syntax.tree import Block, Body, Declaration, Instruction, LabelStatement, Name, Statement
+from ptxkit.syntax.tree_edit import TreeEdit
 from ptxkit.testing.limits import MAX_WRAPPED_STATEMENTS
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 
 _Located = tuple[Statement, int]
 

@@ -10,9 +10,10 @@ from typing import ClassVar
 
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.syntax.tree import Instruction, Item, Statement
+from ptxkit.syntax.tree_edit import TreeEdit, parse_statements
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
+from ptxkit.testing.rewriting.kernel_rewrite import RewritePlace
 from ptxkit.testing.rewriting.register_uses import PREDICATE_BITS, RegisterUse, register_uses
-from ptxkit.testing.rewriting.tree_edit import RewritePlace, TreeEdit, parse_statements
 
 
 @dataclass(frozen=True, slots=True)

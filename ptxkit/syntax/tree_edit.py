@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from random import Random
-from typing import ClassVar, Protocol, TypeAlias
 
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.syntax import parse
+from ptxkit.syntax.limits import MAX_CACHED_FRAGMENTS
+from ptxkit.syntax.parser import parse
 from ptxkit.syntax.tree import Block, Body, Function, Item, Module, Statement
-from ptxkit.testing.limits import MAX_CACHED_FRAGMENTS
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 
 _FRAME = ".version 8.0\n.target sm_90a\n.address_size 64\n"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEdit:
-    """A rewrite at one place of a function.
+    """A change of one function.
 
     replaced: by the offset of a statement, the statements that replace it. declarations: new statements at the
     beginning of the function's body. items: new items of the module, before the function; equal ones are added once.
@@ -27,20 +24,6 @@ class TreeEdit:
     replaced: Mapping[int, tuple[Statement, ...]]
     declarations: tuple[Statement, ...] = ()
     items: tuple[Item, ...] = ()
-
-
-RewritePlace: TypeAlias = Callable[[Random], TreeEdit]
-"""A place where a rewrite is possible: makes the edit, with the choices that a random generator makes."""
-
-
-class KernelRewrite(Protocol):
-    """A rewrite of kernels that preserves their semantics. name: of the rewrite, on the command line and in tables."""
-
-    name: ClassVar[str]
-
-    def places(self, function: FunctionAnalysis) -> Iterable[RewritePlace]:
-        """Yields the places of a function where the rewrite is possible."""
-        ...
 
 
 @lru_cache(maxsize=MAX_CACHED_FRAGMENTS)
