@@ -106,6 +106,9 @@ MAY_KNOW = {
 DOORS = {
     "build/launching.py": {"device"},
     "build/emulation.py": {"emulator", "device"},
+    "cli/compile.py": {"device"},
+    "cli/compile_inputs.py": {"device"},
+    "cli/device_errors.py": {"device"},
     "cli/fuzz.py": {"testing"},
     "cli/lsp.py": {"lsp"},
 }

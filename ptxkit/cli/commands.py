@@ -24,6 +24,9 @@ SECTIONS = {
         "verify": "Check PTX files as lint does, and run their kernels.",
         "fuzz": "Test ptxkit, ptxas and the GPU against each other.",
     },
+    "Compile": {
+        "compile": "Check PTX files, and compile and link them to a cubin.",
+    },
     "Rewrite": {
         "fmt": "Format PTX files.",
         "extract": "Write the PTX in libraries, programs and wheels to files.",

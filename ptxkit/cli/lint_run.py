@@ -21,13 +21,14 @@ from ptxkit.cli.progress_bars import progress_bar
 from ptxkit.cli.refusals import write_error
 from ptxkit.cli.reporting import write_report
 from ptxkit.exit_status import ExitStatus
-from ptxkit.fast_dataclasses import replace
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.results import FileResult, ResultCounter, Status
 from ptxkit.settings.errors import SettingsError
 from ptxkit.untrusted_text import escape_text
 
 if TYPE_CHECKING:
     from ptxkit.report.progress import ProgressBar
+    from ptxkit.source import SourceFile
 
 
 def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
@@ -35,7 +36,8 @@ def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
     configured = InputSettings(options)
     counted = ResultCounter()
     try:
-        with closing(_lint_inputs(paths, configured, counted)) as arriving:
+        inputs = list(expand_paths(paths, binaries=options.binaries))
+        with closing(_count_results(lint_inputs(inputs, configured), counted)) as arriving:
             if options.write_baseline:
                 path = configured.baseline_path()  # an unwritable baseline is reported before the check
                 return _write_baseline(list(arriving), path)
@@ -50,13 +52,29 @@ def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
     return counted.summary.exit_status
 
 
-def _lint_inputs(
-    paths: Sequence[str], configured: InputSettings, counted: ResultCounter
+def _count_results(
+    checked: Generator[LintedInput, None, None], counted: ResultCounter
 ) -> Generator[FileResult, None, None]:
-    """Yields the result of each input as soon as it is known, in the order of the inputs."""
+    with closing(checked):
+        for each in checked:
+            yield counted.add(each.result)
+
+
+@dataclass(frozen=True, slots=True)
+class LintedInput:
+    """A result and its text, or None if the input could not be read."""
+
+    result: FileResult
+    source: SourceFile | None = None
+
+
+def lint_inputs(
+    inputs: Sequence[InputFile | FileResult], configured: InputSettings
+) -> Generator[LintedInput, None, None]:
+    """Yields the result of each text of the inputs as soon as it is known, in their order. Raises SettingsError,
+    CannotRunError and UnusableCacheError."""
     options = configured.options
     kept = ResultCache(_cache_folder(options))
-    inputs = list(expand_paths(paths, binaries=options.binaries))
     bar = progress_bar("checked", len(inputs), options.form)
     runner = _runner(options, bar)
     try:
@@ -69,7 +87,7 @@ def _lint_inputs(
                 result = configured.remove_known(result, item.job.settings)
                 result = replace(result, origin=item.job.source.origin)
             bar.advance(item.number)
-            yield counted.add(result)
+            yield LintedInput(result, item.job.source if item.job is not None else None)
     finally:
         bar.hide()
         runner.close()

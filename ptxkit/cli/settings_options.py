@@ -49,7 +49,7 @@ _FILE_OPTIONS = (
     click.option("--isolated", is_flag=True, help="Ignore all settings files."),
 )
 _CODES = SettingParam(parsers.parse_code_prefix, "CODES", several=True)
-_OPTIONS = (
+_RULE_OPTIONS = (
     click.option(
         "--select",
         type=_CODES,
@@ -91,6 +91,14 @@ _OPTIONS = (
         help="Also report redundant synchronization (PTX9xx).",
     ),
     click.option(
+        "--baseline",
+        metavar="FILE",
+        shell_complete=shell_completion.complete_paths,
+        help="Do not report the findings listed in this file.",
+    ),
+)
+_HEADING_OPTIONS = (
+    click.option(
         "--target",
         type=SettingParam(parsers.parse_target_name, "SM"),
         shell_complete=shell_completion.complete_targets,
@@ -101,15 +109,8 @@ _OPTIONS = (
         type=SettingParam(parsers.parse_version, "X.Y"),
         help="Check against this PTX version instead of the .version of the module.",
     ),
-    launch_option,
-    click.option(
-        "--baseline",
-        metavar="FILE",
-        shell_complete=shell_completion.complete_paths,
-        help="Do not report the findings listed in this file.",
-    ),
-    *_FILE_OPTIONS,
 )
+_OPTIONS = (*_RULE_OPTIONS, *_HEADING_OPTIONS, launch_option, *_FILE_OPTIONS)
 
 RULE_NAMES = ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes", "--baseline")
 """The options of `settings_options` that select and grade rules."""
@@ -122,6 +123,13 @@ CONFIGURATION_NAMES = ("--config", "--isolated")
 def settings_options(command: _Command) -> _Command:
     """Adds `--select`, `--ignore` and the other options for settings to a command."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def check_options(command: _Command) -> _Command:
+    """Adds the same without `--target` and `--ptx-version`, to a command that does not change what modules declare."""
+    for option in reversed((*_RULE_OPTIONS, launch_option, *_FILE_OPTIONS)):
         command = option(command)
     return command
 
@@ -143,8 +151,8 @@ def layer_of(given: Mapping[str, Any]) -> ConfigLayer:
         severity=tuple(given["severity"]),
         policy=given["policy"],
         notes=given["notes"],
-        target=given["target"],
-        ptx_version=given["ptx_version"],
+        target=given.get("target"),
+        ptx_version=given.get("ptx_version"),
         launch=tuple(given["launch"]),
         baseline=given["baseline"],
     )

@@ -109,6 +109,25 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     return _make_cubin(made, target, prepared)
 
 
+def compile_with_ptxas(
+    source: BuiltRoutine | tree.Module | str, target: str = "sm_90a", *, options: Sequence[str] = ()
+) -> Cubin:
+    """Compiles a kernel, a module or PTX text as a whole program with ptxas, which is not verified.
+
+    Raises `PTXSyntaxError`, `CompileError`, `UnknownTargetError` if no ptxas here compiles it for the target, and
+    `MissingLibraryError` without ptxas.
+    """
+    check_target(target)
+    prepared = prepare_source(source)
+    module = prepared.assembled.module
+    program = ptxas_program.select_ptxas(module, target)
+    if program is None:
+        if not ptxas_program.find_all_ptxas():
+            raise ptxas_program.missing_ptxas_error("ptxas is not installed")
+        raise UnknownTargetError(ptxas_program.explain_too_old(module, target))
+    return _make_cubin(_assemble(prepared, target, list(options), program), target, prepared)
+
+
 def _make_cubin(made: cubin_cache.CubinRecord, target: str, prepared: PreparedSource) -> Cubin:
     limits = dict(made.limits)
     kernels = tuple(each.with_limits(limits.get(each.name, ())) for each in prepared.kernels)
@@ -120,7 +139,7 @@ def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> ptxas_
     nvJitLink.
     """
     if not ptxas_program.find_all_ptxas():
-        raise ptxas_program.missing_ptxas_error()
+        raise ptxas_program.missing_ptxas_error("a kernel with setmaxnreg is compiled by ptxas, which is not installed")
     module = prepared.assembled.module
     program = ptxas_program.select_ptxas(module, target)
     if program is None:

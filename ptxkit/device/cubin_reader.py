@@ -21,7 +21,7 @@ _STO_CUDA_ENTRY = 0x10
 """The flag of kernels in `st_other`."""
 _EIATTR_KPARAM_INFO, _EIATTR_REQNTID, _EIATTR_CTA_PER_CLUSTER = 0x17, 0x10, 0x3D
 _EIFMT_SVAL = 4
-"""Records of this format have data of a stated size; those of other formats have two bytes."""
+"""Records of this format have data of a stated size; those of other formats have two bytes instead of the size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _iterate_symbols(file: ElfFile) -> Iterator[CubinSymbol]:
 def _read_signature(name: str, information: bytes) -> Signature:
     sizes: dict[int, int] = {}
     shapes: dict[int, tuple[int, int, int]] = {}
-    for attribute, body in _iterate_records(information):
+    for attribute, body in iterate_records(information):
         if attribute == _EIATTR_KPARAM_INFO:
             _, number, _, packed = struct.unpack("<IHHI", body)
             sizes[number] = packed >> 18
@@ -111,11 +111,14 @@ def _opaque_argument(number: int, size: int) -> Argument:
     return Argument(name, f"b{8 * size}") if size in (1, 2, 4, 8) else Argument(name, None, size=size)
 
 
-def _iterate_records(information: bytes) -> Iterator[tuple[int, bytes]]:
+def iterate_records(information: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yields (attribute, data) of each record of a section `.nv.info`."""
     place = 0
     while place + 4 <= len(information):
         form, attribute, size = struct.unpack_from("<BBH", information, place)
         place += 4
-        length = size if form == _EIFMT_SVAL else 0
-        yield attribute, information[place : place + length]
-        place += length
+        if form != _EIFMT_SVAL:
+            yield attribute, information[place - 2 : place]
+            continue
+        yield attribute, information[place : place + size]
+        place += size

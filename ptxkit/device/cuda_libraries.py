@@ -15,11 +15,11 @@ def import_nvjitlink() -> ModuleType:
     try:
         library = importlib.import_module("cuda.bindings.nvjitlink")
     except ImportError as error:
-        raise MissingLibraryError(f"compiling needs cuda-bindings and nvidia-nvjitlink; {_INSTALL_HINT}") from error
+        raise MissingLibraryError("compiling needs cuda-bindings and nvidia-nvjitlink", _INSTALL_HINT) from error
     try:
         library.version()
     except (RuntimeError, OSError) as error:
-        raise MissingLibraryError(f"cuda-bindings cannot load nvJitLink; {_INSTALL_HINT}: {error}") from error
+        raise MissingLibraryError(f"cuda-bindings cannot load nvJitLink ({error})", _INSTALL_HINT) from error
     return library
 
 
@@ -32,7 +32,7 @@ def import_cuda_core() -> ModuleType:
             continue
         if hasattr(module, "LaunchConfig"):
             return module
-    raise MissingLibraryError(f"launching needs cuda-core; {_INSTALL_HINT}")
+    raise MissingLibraryError("launching needs cuda-core", _INSTALL_HINT)
 
 
 def import_driver() -> ModuleType:
@@ -40,7 +40,7 @@ def import_driver() -> ModuleType:
     try:
         return importlib.import_module("cuda.bindings.driver")
     except ImportError as error:
-        raise MissingLibraryError(f"launching needs cuda-bindings; {_INSTALL_HINT}") from error
+        raise MissingLibraryError("launching needs cuda-bindings", _INSTALL_HINT) from error
 
 
 def check_device() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.source_lines import Location
+
+_UNDEFINED = re.compile(r"(?:Undefined reference to|Unresolved extern function) '([^']+)'")
 
 
 class DeviceError(Exception):
@@ -17,7 +20,11 @@ class NoDeviceError(DeviceError):
 
 
 class MissingLibraryError(DeviceError, ImportError):
-    """A CUDA library that the step needs is not installed."""
+    """A CUDA library or program that the step needs is not installed. remedy: the command that installs it."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(f"{message}; {remedy}" if remedy else message)
+        self.message, self.remedy = message, remedy
 
 
 class ArgumentError(DeviceError, TypeError):
@@ -63,9 +70,12 @@ class Complaint:
 
 
 class CompileError(DeviceError):
-    """The compiler rejected the module. `complaints` holds its log with the lines of the PTX and the user's lines."""
+    """The compiler rejected the module. `complaints` holds its log with the lines of the PTX and the user's lines, and
+    `undefined_names` the functions and variables that another module must define.
+    """
 
     def __init__(self, name: str, target: str, complaints: Sequence[Complaint]) -> None:
         self.complaints = tuple(complaints)
+        self.undefined_names = tuple(dict.fromkeys(_UNDEFINED.findall("\n".join(each.message for each in complaints))))
         text = "\n".join(f"  {complaint}" for complaint in self.complaints)
         super().__init__(f"{name} does not compile for {target}:\n{text}")

@@ -26,3 +26,10 @@ MAX_CACHED_CUBINS = 512
 
 PTXAS_QUERY_SECONDS = 60
 """The time in which a ptxas must report its version or its targets. One that does not respond is ignored."""
+
+RESERVED_SHARED_BYTES = 1024
+"""The bytes of shared memory that the system reserves in each CTA from compute capability 9.0 on. Cubins contain
+it."""
+
+DISASSEMBLY_SECONDS = 600
+"""The time in which nvdisasm must print the code of a cubin."""

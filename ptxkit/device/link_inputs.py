@@ -17,7 +17,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.routines import BuiltRoutine
 from ptxkit.syntax import parse, tree
 
-Linkable: TypeAlias = "BuiltRoutine | tree.Module | Cubin | str | bytes | Path | Any"
+Linkable: TypeAlias = "BuiltRoutine | tree.Module | Cubin | str | bytes | Path | LinkInput | Any"
 """Includes `ObjectCode` of `cuda.core`."""
 
 _MAGIC = {
@@ -42,6 +42,8 @@ class LinkInput:
 
 def make_link_input(value: Linkable, number: int) -> LinkInput:
     """Returns an input of a link. Messages contain its `number`, from 1. Raises `DeviceError` for other values."""
+    if isinstance(value, LinkInput):
+        return value
     if isinstance(value, BuiltRoutine):
         return LinkInput(f"{'kernel' if value.is_kernel else 'function'} {value.name!r}", value)
     if isinstance(value, tree.Module):
@@ -75,12 +77,20 @@ def _read_object_code(value: Any, number: int) -> LinkInput:
     return _identify_bytes(name, bytes(code))
 
 
-def _identify_bytes(name: str, data: bytes) -> LinkInput:
+def identify_binary(name: str, data: bytes) -> LinkInput | None:
+    """Returns the input of a file that is not text, or None for other bytes."""
     if cubin_reader.is_cubin(data):
         return LinkInput(name, piece=NvJitLinkInput(name, "CUBIN", data))
     for magic, kind in _MAGIC.items():
         if data.startswith(magic):
             return LinkInput(name, piece=NvJitLinkInput(name, kind, data))
+    return None
+
+
+def _identify_bytes(name: str, data: bytes) -> LinkInput:
+    binary = identify_binary(name, data)
+    if binary is not None:
+        return binary
     text = data.rstrip(b"\0").decode(errors="replace")
     if ".version" not in text:
         raise DeviceError(f"{name} is neither PTX nor a cubin, LTO-IR, a fat binary, an object file or a library")

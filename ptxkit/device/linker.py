@@ -153,7 +153,8 @@ def _link_inputs(
     elif intermediate:
         parts.append(_compile_lto_ir(intermediate, options))
     _check_duplicate_definitions(parts)
-    return _link_units(parts, [*(part.piece for part in parts), *libraries], options)
+    code, log = _link_units(parts, [*(part.piece for part in parts), *libraries], options)
+    return code, "\n".join(filter(None, (*(part.log for part in parts), log)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +162,14 @@ class _LinkUnit:
     """An input of the final link, with its symbols as a relocatable cubin.
 
     Only LTO-IR is linked as that cubin: release 13.0 would place launch-sized memory that functions name at address 0.
-    `may_lack_functions` if nvJitLink may have removed functions of it that other inputs call.
+    `may_lack_functions` if nvJitLink may have removed functions of it that other inputs call. `log` holds the remarks
+    about an input that the final link does not compile.
     """
 
     piece: NvJitLinkInput
     image: cubin_reader.CubinImage
     may_lack_functions: bool = False
+    log: str = ""
 
 
 def _make_ptx_unit(given: LinkInput, text: PreparedSource, target: str, options: list[str]) -> _LinkUnit:
@@ -199,12 +202,12 @@ def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _Li
     """Compiles inputs with LTO-IR together."""
     names = " and ".join(piece.name for piece in pieces)
     try:
-        code, _ = link_cubin([*pieces, _EMPTY_MODULE], [*options, "-lto", "-r"])
+        code, log = link_cubin([*pieces, _EMPTY_MODULE], [*options, "-lto", "-r"])
     except NvJitLinkError as refused:
         raise LinkError(f"{names} cannot be linked: {refused}") from None
     image = cubin_reader.read_cubin(code)
     has_lost = nvjitlink_release() < _KEEPS_UNUSED_FUNCTIONS
-    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), image, has_lost)
+    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), image, has_lost, log)
 
 
 def _check_duplicate_definitions(parts: Sequence[_LinkUnit]) -> None:

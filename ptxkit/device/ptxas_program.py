@@ -10,10 +10,8 @@ Source: CUDA Compiler Driver NVCC, "Using Separate Compilation"; PTX ISA, "Misce
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -22,6 +20,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ptxkit.device.cuda_programs import find_programs
 from ptxkit.device.errors import MissingLibraryError
 from ptxkit.device.limits import PTXAS_QUERY_SECONDS
 from ptxkit.fast_dataclasses import dataclass
@@ -31,8 +30,7 @@ from ptxkit.isa.forms import Match
 from ptxkit.syntax import tree
 from ptxkit.syntax.nested_instructions import iterate_instructions
 
-_PACKAGES = (("nvidia", "cu*/bin/ptxas"), ("nvidia", "cuda_nvcc/bin/ptxas"), ("triton", "backends/nvidia/bin/ptxas"))
-_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
+_INSTALL_COMMAND = "`pip install nvidia-cuda-nvcc`"
 
 
 def has_setmaxnreg(module: tree.Module) -> bool:
@@ -96,21 +94,7 @@ def find_ptxas() -> Path | None:
 @cache
 def find_all_ptxas() -> tuple[Path, ...]:
     """Returns all ptxas programs: of installed packages, of the toolkit that the environment names, and in `PATH`."""
-    return tuple(dict.fromkeys(_iterate_ptxas()))
-
-
-def _iterate_ptxas() -> Iterator[Path]:
-    for package, pattern in _PACKAGES:
-        spec = importlib.util.find_spec(package)
-        for folder in (spec.submodule_search_locations or ()) if spec else ():
-            yield from sorted(Path(folder).glob(pattern), reverse=True)
-    for name in _VARIABLES:
-        found = Path(os.environ.get(name, "")) / "bin" / "ptxas"
-        if os.environ.get(name) and found.is_file():
-            yield found
-    known = shutil.which("ptxas")
-    if known is not None:
-        yield Path(known)
+    return find_programs("ptxas")
 
 
 def version_of(module: tree.Module) -> tuple[int, int]:
@@ -137,11 +121,9 @@ def _iterate_queried() -> Iterator[PtxasProgram]:
             yield query_ptxas(path)
 
 
-def missing_ptxas_error() -> MissingLibraryError:
-    """Returns the error for a module that only ptxas can compile if there is no ptxas."""
-    return MissingLibraryError(
-        "a kernel with setmaxnreg is compiled by ptxas, which is not installed: `pip install nvidia-cuda-nvcc`"
-    )
+def missing_ptxas_error(message: str) -> MissingLibraryError:
+    """Returns the error of a step that only ptxas can do if there is no ptxas."""
+    return MissingLibraryError(message, _INSTALL_COMMAND)
 
 
 def explain_too_old(module: tree.Module, target: str) -> str:
@@ -154,12 +136,13 @@ def explain_too_old(module: tree.Module, target: str) -> str:
 def assemble_cubin(text: str, target: str, options: Sequence[str], program: PtxasProgram) -> tuple[bytes | None, str]:
     """Returns the cubin of a whole program, or None if ptxas rejects it, and the output of ptxas.
 
-    If ptxas fails without a message, or is ended by a signal, the output states so.
+    `options` are those of nvJitLink or of ptxas. If ptxas fails without a message, or is ended by a signal, the output
+    states so.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(text)
-        command = [str(program.path), f"-arch={target}", *options, str(source), "-o", str(result)]
+        command = [str(program.path), f"-arch={target}", *map(_ptxas_option, options), str(source), "-o", str(result)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = (done.stdout + done.stderr).strip()
         if done.returncode == 0:
@@ -167,6 +150,11 @@ def assemble_cubin(text: str, target: str, options: Sequence[str], program: Ptxa
         if done.returncode < 0:
             log = f"{program} was ended by the signal {_name_signal(-done.returncode)}\n{log}".strip()
         return None, log or f"{program} ended with status {done.returncode} and without a message"
+
+
+def _ptxas_option(option: str) -> str:
+    """Returns an option of nvJitLink as ptxas spells it."""
+    return "-v" if option == "-verbose" else option.removeprefix("-Xptxas=")
 
 
 def _name_signal(number: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ptxkit.device.errors import DeviceError
 from ptxkit.isa.targets import has_features_of, parse_target
@@ -39,3 +39,13 @@ def target_for(targets: Sequence[str], device: str) -> str:
         if wanted is not None and (there is None or not has_features_of(there, word)):
             raise DeviceError(f"code for {word} does not run on this GPU, which is {device.rstrip('af')}")
     return device
+
+
+def common_target(targets: Iterable[str]) -> str | None:
+    """Returns the least of some `.target`s on which code for each of them runs, or None if no such target exists."""
+    words = sorted({word for word in targets if _REAL_TARGET.fullmatch(word)}, key=lambda word: (len(word), word))
+    for word in words:
+        target = parse_target(word)
+        if target is not None and all(has_features_of(target, each) for each in words):
+            return word
+    return None

@@ -24,6 +24,20 @@ NEEDED = {"view": ["k.ptx", "-o", "k.html"], "isa": [], "explain": [], "rule": [
 """The arguments with which a command runs; `k.ptx` for the others."""
 
 BAD = {
+    "compile": [
+        ["nowhere.ptx"],
+        ["--target", "sm_91", "k.ptx"],
+        ["--opt-level", "9", "k.ptx"],
+        ["--maxrregcount", "0", "k.ptx"],
+        ["k.ptx", "other.ptx"],
+        ["k.ptx", "other.ptx", "--ptxas", "-o", "a.cubin"],
+        ["k.ptx", "-o", "k.ptx"],
+        ["k.ptx", "-o", "-"],
+        ["k.ptx", "-o", "nowhere/a.cubin"],
+        ["--launch", "other:block=8", "k.ptx"],
+        ["--config", "wrong.toml", "k.ptx"],
+        ["--baseline", "nowhere.json", "k.ptx"],
+    ],
     "extract": [["k.ptx"], ["nowhere.so"], ["--target", "sm_90"]],
     "fmt": [
         ["nowhere.ptx"],

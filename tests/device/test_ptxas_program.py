@@ -16,6 +16,7 @@ from ptxkit.device import (
     Cubin,
     MissingLibraryError,
     compiler,
+    cuda_programs,
     device_target,
     load,
     ptxas_program,
@@ -69,7 +70,7 @@ def test_ptxas_is_found_by_the_environment_and_on_the_path(monkeypatch: pytest.M
     program.parent.mkdir()
     program.write_text("")
     program.chmod(0o755)
-    monkeypatch.setattr(ptxas_program, "_PACKAGES", ())
+    monkeypatch.setattr(cuda_programs, "_FOLDERS", ())
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     assert ptxas_program.find_all_ptxas.__wrapped__() == (program,)
