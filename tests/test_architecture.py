@@ -110,6 +110,7 @@ DOORS = {
     "cli/compile_inputs.py": {"device"},
     "cli/device_errors.py": {"device"},
     "cli/fuzz.py": {"testing"},
+    "cli/gpu_run.py": {"device", "device_runs"},
     "cli/lsp.py": {"lsp"},
 }
 """File -> packages of the same or a higher level that it may import: it is loaded, or its functions run, at a

@@ -35,7 +35,7 @@ SECTIONS = {
         "view": "Write an HTML page: diagnostics, control flow and transfers.",
         "transfers": "List the data transfers of kernels, and what waits for them.",
         "contract": "List the conditions that launches of kernels must satisfy.",
-        "run": "Run one kernel on the CPU with given arguments.",
+        "run": "Run one kernel on the CPU or a GPU with given arguments.",
     },
     "Look up": {
         "explain": "Explain a diagnostic code (also: rule).",

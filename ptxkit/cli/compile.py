@@ -50,6 +50,7 @@ from ptxkit.untrusted_text import escape_lines, escape_text
 _SUFFIX = ".cubin"
 _WARNING = re.compile(r"^(?:ptxas |nvlink )?warning *: *(.*)", re.MULTILINE)
 """A line of the log of ptxas or nvJitLink."""
+_REMEDY = "correct the PTX, or compile for another GPU by `--target`"
 _LEVELS = ("0", "1", "2", "3")
 
 _GROUPS = {
@@ -173,7 +174,7 @@ def compile(  # noqa: A001, PLR0913 (the command's name; options)
         if prints_sass:
             code = replace(code, listing=disassemble(cubin.code, with_lines=has_debug or has_lines))
     except (DeviceError, ElfError) as error:
-        ctx.exit(write_device_error(error, inputs.single_module))
+        ctx.exit(write_device_error(error, _REMEDY, inputs.single_module))
     for text in (*(str(each.message) for each in caught), *_WARNING.findall(cubin.log)):
         click.echo(f"ptxkit: warning: {escape_text(text)}", err=True)
     failure = write_atomically(path, cubin.code) if path is not None else None

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from ptxkit.cli.refusals import PROGRAM, write_refusal
-from ptxkit.device.errors import CompileError, Complaint, DeviceError, LinkError, MissingLibraryError, NoDeviceError
+from ptxkit.device.errors import CompileError, Complaint, DeviceError, LinkError, MissingLibraryError
 from ptxkit.elf import ElfError
 from ptxkit.exit_status import ExitStatus
 from ptxkit.syntax.tree import Module
 
-_COMPILE_REMEDY = "correct the PTX, or compile for another target by `--target`"
 _LINK_REMEDY = "name all files that define what is used, and each definition once"
 
 
-def write_device_error(error: DeviceError | ElfError, module: Module | None = None) -> int:
-    """Prints an error. Returns the exit status. module: the only PTX, whose lines a compiler names."""
-    if isinstance(error, CompileError) and error.undefined_names:
-        names = ", ".join(f"`{each}`" for each in error.undefined_names)
-        return write_refusal(f"no file defines {names}", _LINK_REMEDY)
-    if isinstance(error, CompileError):
+def write_device_error(error: DeviceError | ElfError, remedy: str, module: Module | None = None) -> int:
+    """Prints an error. Returns the exit status.
+
+    remedy: for errors that do not state one. module: the only PTX, whose lines a compiler names.
+    """
+    if isinstance(error, CompileError) and not error.undefined_names:
         for each in error.complaints:
-            write_refusal("; ".join(each.message.splitlines()), _COMPILE_REMEDY, _place(each, module))
+            write_refusal("; ".join(each.message.splitlines()), remedy, _place(each, module))
         return ExitStatus.COULD_NOT_RUN
-    if isinstance(error, MissingLibraryError):
-        return write_refusal(error.message, error.remedy)
-    remedy = _LINK_REMEDY if isinstance(error, LinkError) else "`ptxkit compile --help` describes the arguments"
-    if isinstance(error, NoDeviceError):
-        remedy = "run the kernel on the reference machine: leave out `--on`"
-    if isinstance(error, ElfError):
+    message = "; ".join(str(error).splitlines())
+    if isinstance(error, CompileError):
+        message, remedy = f"no file defines {', '.join(f'`{each}`' for each in error.undefined_names)}", _LINK_REMEDY
+    elif isinstance(error, MissingLibraryError):
+        message, remedy = error.message, error.remedy
+    elif isinstance(error, LinkError):
+        remedy = _LINK_REMEDY
+    elif isinstance(error, ElfError):
         remedy = error.remedy
-    for line in str(error).splitlines():
-        write_refusal(line, remedy)
-    return ExitStatus.COULD_NOT_RUN
+    return write_refusal(message, remedy)
 
 
 def _place(complaint: Complaint, module: Module | None) -> str:

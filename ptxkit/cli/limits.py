@@ -26,3 +26,9 @@ MAX_SHOWN_ELEMENTS = 16
 EXAMPLE_COLUMNS = 48
 """Columns that the command line of an example takes in the help; after a longer one, its description is on a new
 line."""
+
+DEFAULT_MACHINE_SECONDS = 600.0
+"""Default processor time of a run on the reference machine, in seconds."""
+
+DEFAULT_GPU_SECONDS = 20.0
+"""Default time of a run on a GPU, in seconds, until its process is ended."""

@@ -1,4 +1,4 @@
-"""`ptxkit run`: run a kernel once on the reference machine."""
+"""`ptxkit run`: run a kernel once on the reference machine, on a GPU, or on both."""
 
 from __future__ import annotations
 
@@ -12,34 +12,28 @@ import numpy
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import read_text
 from ptxkit.cli.input_settings import InputSettings
-from ptxkit.cli.launch_check import find_broken_conditions
 from ptxkit.cli.launch_options import LAUNCH_NAMES, launch_options, unique_arguments
-from ptxkit.cli.limits import MAX_SHOWN_ELEMENTS
+from ptxkit.cli.limits import DEFAULT_GPU_SECONDS, DEFAULT_MACHINE_SECONDS
 from ptxkit.cli.lint_options import LintOptions
+from ptxkit.cli.machine_run import is_comparable, run_on_machine
 from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.refusals import write_error, write_refusal
+from ptxkit.cli.refusals import write_error
+from ptxkit.cli.run_subject import RunSubject
 from ptxkit.cli.settings_options import CONFIGURATION_NAMES, settings_file_options
 from ptxkit.cli.usage_errors import CommandLineError
 from ptxkit.cli.value_types import Seconds, WordChoice, join_choices, seed_option
-from ptxkit.diagnostics import Diagnostic, Severity, Verdict
-from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
-from ptxkit.emulator import run as run_kernel
-from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
+from ptxkit.emulator import POLICIES, RunResult
 from ptxkit.exit_status import ExitStatus
-from ptxkit.linter import apply_overrides, apply_settings
+from ptxkit.linter import apply_overrides
 from ptxkit.mangled_names import distinct_short_names, names_meant, short_name
 from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import FileResult
 from ptxkit.settings.errors import SettingsError
-from ptxkit.suppressions import apply_suppressions as hidden_by_comments
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
-from ptxkit.verifier.argument_choice import VerifierRun
-from ptxkit.verifier.launch_inference import LaunchPlan, find_declared_extents
 from ptxkit.verifier.parameter_names import (
     by_parameter,
     choose_parameter,
@@ -47,22 +41,24 @@ from ptxkit.verifier.parameter_names import (
     find_parameter,
     parameter_names,
 )
-from ptxkit.verifier.violation_diagnostics import make_diagnostic
 
 _GROUPS = {
-    "Run": ("--entry", "--policy", "--seed", "--seconds"),
+    "Run": ("--entry", "--on", "--policy", "--seed", "--seconds"),
     "Launch": LAUNCH_NAMES,
-    "Output": ("--out",),
+    "Output": ("--out", "--time"),
     "Configuration": CONFIGURATION_NAMES,
 }
 _EXAMPLES = (
     ("ptxkit run --block 64 --arg x=f32[64]:iota --out x k.ptx", "Run a kernel, and print an array."),
     ("ptxkit run --arg x=in.npy --out x=out.npy k.ptx", "Read and write an array of numpy."),
+    ("ptxkit run --on both --arg x=in.npy k.ptx", "Compare the arrays with those of a GPU."),
 )
+_SIDES = ("machine", "gpu", "both")
 _EXIT_STATUSES = {
     0: "The kernel ran to completion without errors and warnings.",
-    1: "There are errors or warnings.",
-    2: "The command line, the settings or FILE cannot be used, or the kernel did not run to completion.",
+    1: "There are errors or warnings, or the GPU has other results than the reference machine.",
+    2: "The command line, the settings or FILE cannot be used, or the kernel did not run to completion: on a GPU, it "
+    "failed or did not end in time.",
 }
 
 
@@ -82,6 +78,16 @@ _EXIT_STATUSES = {
     help="Print an array argument after the run, or save it to a file (repeatable).",
 )
 @click.option(
+    "--on",
+    type=WordChoice(_SIDES),
+    metavar="WHERE",
+    default=_SIDES[0],
+    show_default=True,
+    help="Run on the reference machine, on the GPU of this computer, or on both, and compare all arrays: "
+    f"{join_choices(_SIDES)}.",
+)
+@click.option("--time", "is_timed", is_flag=True, help="Print the time of a launch on the GPU, and bytes per second.")
+@click.option(
     "--policy",
     type=WordChoice(POLICIES),
     metavar="POLICY",
@@ -94,9 +100,8 @@ _EXIT_STATUSES = {
     "--seconds",
     type=Seconds(),
     metavar="TIME",
-    default="600",
-    show_default=True,
-    help="CPU-time limit of the run, in seconds, or as 10m or 2h.",
+    help="Time limit of the run, in seconds, or as 10m or 2h: CPU time on the machine [default: 600], time until the "
+    "process is ended on a GPU [default: 20].",
 )
 @settings_file_options
 @launch_options
@@ -107,9 +112,11 @@ def run(  # noqa: PLR0913 (options)
     *,
     entry: str | None,
     outputs: tuple[str, ...],
+    on: str,
+    is_timed: bool,
     policy: str,
     seed: int,
-    seconds: float,
+    seconds: float | None,
     config: str | None,
     isolated: bool,
     grid: tuple[int, ...] | None,
@@ -118,12 +125,18 @@ def run(  # noqa: PLR0913 (options)
     shared: int | None,
     arguments: tuple[tuple[str, ArgumentSpec], ...],
 ) -> None:
-    """Run a kernel of a PTX file on the reference machine; - reads standard input.
+    """Run a kernel of a PTX file on the reference machine or on a GPU; - reads standard input.
 
     Every kernel parameter needs an --arg. Errors that the run finds are reported with the threads and accesses
     involved, and what it leaves undecided on standard error, with the conditions of `ptxkit contract` that the launch
     does not satisfy. The settings files of lint and suppression comments apply.
+
+    --on gpu launches the kernel in a process that is ended if the kernel fails or hangs. --on both runs it on the
+    machine first, and compares the arrays bit by bit. --out prints the arrays of the machine if it runs, else those of
+    the GPU.
     """
+    if is_timed and on == "machine":
+        raise CommandLineError("`--time` has no effect on the reference machine", "add `--on gpu`")
     source = read_text(path)
     if isinstance(source, FileResult):
         write_lines(full_report([source]), error=True)
@@ -140,8 +153,6 @@ def run(  # noqa: PLR0913 (options)
     except LaunchConflictError as error:
         raise CommandLineError(str(error), "change the launch in the settings, or write `--isolated`") from error
     kernel = _choose_kernel(module, entry, path)
-    name = kernel.name
-    parameters = parameter_names(kernel)
     given = unique_arguments(arguments)
     kept = _output_targets(outputs, kernel)
     try:
@@ -149,39 +160,23 @@ def run(  # noqa: PLR0913 (options)
     except MemoryError as error:
         raise CommandLineError(f"an argument does not fit into memory: {error}", "write a smaller shape") from error
     if block is None and kernel.directive("reqntid") is None:
-        what = f"the kernel `{name}` has no .reqntid, so the number of threads of a CTA is unknown"
+        what = f"the kernel `{kernel.name}` has no .reqntid, so the number of threads of a CTA is unknown"
         raise CommandLineError(what, "write `--block 128`, for example")
-    try:
-        launch: dict[str, Any] = {
-            "grid": grid or 1,
-            "block": block,
-            "cluster": cluster,
-            "shared": shared or 0,
-            "arguments": passed,
-            "policy": policy,
-            "seed": seed,
-            "budget": RunBudget(steps=1 << 62, seconds=seconds),
-        }
-        outcome = run_kernel(module, name, **launch)
-        reads = outcome.uninitialized_reads if outcome.is_clean else ()
-        unset = find_significant_reads(module, name, reads, **launch)
-    except InvalidLaunchError as error:
-        raise CommandLineError(str(error)) from error
-    threads = block or find_declared_extents(kernel, "reqntid") or (1,)
-    ctas = cluster or find_declared_extents(kernel, "reqnctapercluster") or (1,)
-    plan = LaunchPlan(grid or (1,), threads, ctas, shared or 0, is_specified=True)
     texts = tuple(f"{key}={value.text}" for key, value in given.items())
-    trial = VerifierRun(tuple(passed), texts, policy, seed)
-    found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset.violations)]
-    # A single run does not show whether a comment is of use.
-    reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
-    for condition in find_broken_conditions(
-        module, kernel, block=block, cluster=cluster, shared=shared or 0, arguments=passed
-    ):
-        click.echo(f"ptxkit: warning: {escape_text(condition)}", err=True)
-    for question in (*outcome.unchecked_reasons, *unset.open_questions("registers")):
-        click.echo(f"ptxkit: undecided: kernel `{escape_text(name)}`: {escape_text(question)}", err=True)
-    ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))
+    extents = (grid or (1,), block, cluster, shared or 0)
+    subject = RunSubject(source, settings, written, module, kernel, *extents, tuple(passed), texts, kept)
+    status = ExitStatus.CLEAN
+    mine: RunResult | None = None
+    if on != "gpu":
+        mine, status = run_on_machine(subject, policy, seed, seconds or DEFAULT_MACHINE_SECONDS)
+    if on == "both" and mine is not None and not is_comparable(mine):
+        what = "the GPU did not run the kernel: the run on the machine has errors or is incomplete"
+        click.echo(f"ptxkit: warning: {what}", err=True)
+    elif on != "machine":
+        from ptxkit.cli.gpu_run import run_on_gpu
+
+        status = run_on_gpu(subject, mine, status, seconds or DEFAULT_GPU_SECONDS, is_timed=is_timed)
+    ctx.exit(status)
 
 
 def _choose_kernel(module: Module, entry: str | None, path: str) -> Function:
@@ -231,31 +226,3 @@ def _output_targets(outputs: tuple[str, ...], kernel: Function) -> dict[int, Pat
             raise CommandLineError(f"`--out`: the kernel has no parameter `{name}`", choose_parameter([kernel]))
         found[at] = Path(file) if file else None
     return found
-
-
-def _print_outcome(
-    outcome: RunResult, kernel: str, parameters: list[str], found: Sequence[Diagnostic], kept: dict[int, Path | None]
-) -> ExitStatus:
-    """Prints the output of the kernel, the findings, and the requested arrays."""
-    for text in outcome.printed_texts:
-        click.echo(text, nl=False)
-    write_lines(diagnostic_lines(found))
-    for number, file in kept.items():
-        if number not in outcome.outputs:
-            what = f"`--out`: the argument of `{parameters[number]}` is not an array"
-            raise CommandLineError(what, "name a parameter that is given an array")
-        array = numpy.asarray(outcome.outputs[number])  # the arrays of a table have one shape, and follow each other
-        if file is not None:
-            try:
-                numpy.save(file, array)
-            except OSError as error:
-                what = f"`--out`: the file `{file}` cannot be written: {error.strerror}"
-                raise CommandLineError(what, "name another file") from error
-        else:
-            click.echo(numpy.array2string(array, threshold=MAX_SHOWN_ELEMENTS))
-    if outcome.unsupported_reason or outcome.incomplete_reason:
-        what = f"the kernel `{kernel}` did not run to completion: "
-        what += outcome.unsupported_reason or outcome.incomplete_reason or ""
-        remedy = "remove the unsupported instruction" if outcome.unsupported_reason else "raise `--seconds`"
-        return ExitStatus(write_refusal(what, remedy))
-    return ExitStatus.FINDINGS if any(each.severity is not Severity.NOTE for each in found) else ExitStatus.CLEAN

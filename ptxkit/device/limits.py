@@ -33,3 +33,9 @@ it."""
 
 DISASSEMBLY_SECONDS = 600
 """The time in which nvdisasm must print the code of a cubin."""
+
+MIN_TIMED_LAUNCHES, MAX_TIMED_LAUNCHES = 5, 200
+"""The numbers of launches of which the time of a kernel is measured."""
+
+MAX_TIMED_SECONDS = 1.0
+"""The seconds of GPU time after which no further launch is measured."""

@@ -4,36 +4,69 @@ both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ptxkit.device import TensorMap as DeviceMap
 from ptxkit.device import to_device
+from ptxkit.device.arguments import NUMPY_CODES
+from ptxkit.device.signature import Argument
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument
+
+_POINTER_BYTES = 8
 
 
 def read_back(argument: Any, there: Mapping[int, Any]) -> Any:
-    """Returns the contents of an argument's array, or of each array of a table, or None if it is not an array."""
+    """Returns the contents of an argument's array, or of each array of a table, or None if it is not an array in
+    memory.
+    """
     if isinstance(argument, list):
         return [read_back(each, there) for each in argument]
-    array = _host_array(argument)
-    return None if array is None else there[id(array)].to_host()
+    found = there.get(id(host_array(argument)))
+    return None if found is None else found.to_host()
 
 
-def _host_array(argument: Any) -> np.ndarray[Any, Any] | None:
+def arrays_in_memory(arguments: Sequence[Any], there: Mapping[int, Any]) -> list[tuple[np.ndarray[Any, Any], Any]]:
+    """Returns the arrays of arguments, those of tensor maps and tables as well, each once, with those on the device."""
+    flat = [part for each in arguments for part in (each if isinstance(each, list) else [each])]
+    arrays = {id(array): array for each in flat if (array := host_array(each)) is not None}
+    return [(array, there[number]) for number, array in arrays.items() if number in there]
+
+
+def host_array(argument: Any) -> np.ndarray[Any, Any] | None:
+    """Returns the array of an argument or of a tensor map, or None for another argument."""
     array = argument.array if isinstance(argument, TensorMapArgument) else argument
     return array if isinstance(array, np.ndarray) else None
+
+
+def upload_parameter(value: Any, parameter: Argument, there: dict[int, Any]) -> Any:
+    """Returns the argument of the launch for a parameter, with the bits that the reference machine stores: a negative
+    number for an unsigned parameter, and the bytes of a structure.
+    """
+    if parameter.type is None and isinstance(value, list):
+        maps = b"".join(table_entry(upload_argument(each, there)) for each in value)
+        return maps.ljust(parameter.size or len(maps), b"\0")
+    if parameter.type is None and isinstance(value, np.ndarray):
+        return value.tobytes()
+    code = np.dtype(NUMPY_CODES.get(parameter.type or "", "u8"))
+    if isinstance(value, np.ndarray) and (not value.ndim or code.itemsize < _POINTER_BYTES):
+        return np.frombuffer(value.tobytes(), code)[0] if value.nbytes == code.itemsize else value
+    if isinstance(value, int) and code.kind in "ui" and parameter.space is None:
+        width = 8 * code.itemsize
+        if -(1 << (width - 1)) <= value < 0:
+            return np.dtype(f"u{code.itemsize}").type(value & ((1 << width) - 1)).view(code)
+    return upload_argument(value, there)
 
 
 def upload_argument(argument: Any, there: dict[int, Any]) -> Any:
     """Returns the argument of the launch. there: arrays on the device, by the identity of the host arrays."""
     if isinstance(argument, list):
         return to_device(
-            np.frombuffer(b"".join(_table_entry(upload_argument(each, there)) for each in argument), np.uint8)
+            np.frombuffer(b"".join(table_entry(upload_argument(each, there)) for each in argument), np.uint8)
         )
-    array = _host_array(argument)
+    array = host_array(argument)
     if array is None:
         return argument
     if id(array) not in there:
@@ -42,7 +75,7 @@ def upload_argument(argument: Any, there: dict[int, Any]) -> Any:
     return _encode_map(argument, found) if isinstance(argument, TensorMapArgument) else found
 
 
-def _table_entry(passed: Any) -> bytes:
+def table_entry(passed: Any) -> bytes:
     """Returns the entry of an array or a map in a table: an address, or the bytes of the map."""
     data = getattr(passed, "data", None)
     return data if isinstance(data, bytes) else int(passed.address).to_bytes(8, "little")

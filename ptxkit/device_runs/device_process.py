@@ -20,6 +20,9 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.processes.child_process import ParentChannel
 from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeoutError, SupervisedProcess
 
+HANGS = "hangs: "
+"""The beginning of the result of a kernel that did not end in time."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceReady:
@@ -38,8 +41,8 @@ class DeviceProcess:
     It can be used as a context manager; otherwise it ends with the process that started it.
 
     serve: the function that runs in the process. It sends `DeviceReady`, or a line with the reason of a failure; then
-    it receives (cubin, launches) repeatedly, and sends a `DeviceResult` for each launch. After a result that is a line
-    of text it ends.
+    it receives (subject, parts) repeatedly, such as a cubin and launches, and sends a result for each part. After a
+    result that is a line of text it ends.
     """
 
     def __init__(self, seconds: float = 20.0, serve: Serve | None = None, gpu: int = 0) -> None:
@@ -57,11 +60,15 @@ class DeviceProcess:
 
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
         """Returns a result for each launch. Raises NoDeviceError if there is no GPU."""
-        answers: list[DeviceResult] = []
-        while len(answers) < len(launches):
+        return self.exchange(cubin, launches)
+
+    def exchange(self, subject: object, parts: Sequence[object]) -> list[Any]:
+        """Sends what `serve` expects, and returns a result for each part. Raises NoDeviceError if there is no GPU."""
+        answers: list[Any] = []
+        while len(answers) < len(parts):
             process = self._ensure_started()
-            waiting = launches[len(answers) :]
-            process.send((cubin, tuple(waiting)))
+            waiting = parts[len(answers) :]
+            process.send((subject, tuple(waiting)))
             for _ in waiting:
                 answer = self._receive_result(process)
                 answers.append(answer)
@@ -98,15 +105,14 @@ class DeviceProcess:
         self._target = reply.target
         return process
 
-    def _receive_result(self, process: SupervisedProcess) -> DeviceResult:
+    def _receive_result(self, process: SupervisedProcess) -> Any:
         try:
             with process.time_limit(self._seconds):
-                answer: DeviceResult = process.receive()
+                return process.receive()
         except ProcessTimeoutError:
-            return f"hangs: no end within {self._seconds:g} s"
+            return f"{HANGS}no end within {self._seconds:g} s"
         except ProcessLostError:
             return "the process broke down"
-        return answer
 
     def end(self) -> None:
         """Ends the process. The next launch starts another one."""

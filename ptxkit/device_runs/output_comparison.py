@@ -52,11 +52,41 @@ class DeviceComparison:
         return self.kind in ("equal", "in bounds")
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayDifference:
+    """The first element in which two arrays differ, in the order of memory.
+
+    argument: the number of the argument. entry: the number of the array in a table, or None for another argument.
+    flat_index: of the element. count: the number of elements that differ. left, right: the array with that element
+    only. size: the number of elements.
+    """
+
+    argument: int
+    entry: int | None
+    flat_index: int
+    count: int
+    left: Any
+    right: Any
+    size: int
+
+    @property
+    def bits(self) -> tuple[str, str]:
+        """The bits of both elements as hexadecimal numbers."""
+        left, right = (f"0x{_as_bytes(each)[::-1].tobytes().hex()}" for each in (self.left, self.right))
+        return left, right
+
+
+def find_first_difference(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> ArrayDifference | None:
+    """Returns the first difference of the arrays of two runs, bit for bit, or None if there is no difference."""
+    differences = (_find_difference(*each) for each in _array_pairs(mine, theirs))
+    return next((each for each in differences if each is not None), None)
+
+
 def compare_arrays(mine: Mapping[int, Any], theirs: Mapping[int, Any], allowed: AllowedDifferences) -> DeviceComparison:
     """Compares the arrays of two runs, by the argument's number."""
     verdict = DeviceComparison("equal")
-    for number, own, other in _array_pairs(mine, theirs):
-        found = _compare_array(allowed, number, own, other)
+    for number, entry, own, other in _array_pairs(mine, theirs):
+        found = _compare_array(allowed, _find_difference(number, entry, own, other), own, other)
         if found.kind == "different":
             return found
         if found.kind != "equal" and found.bound_fraction >= verdict.bound_fraction:
@@ -64,27 +94,36 @@ def compare_arrays(mine: Mapping[int, Any], theirs: Mapping[int, Any], allowed: 
     return verdict
 
 
-def _array_pairs(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> Iterator[tuple[int, Any, Any]]:
-    """Yields the arrays of both sides, with the number of the argument that each is, or whose table contains it."""
+def _array_pairs(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> Iterator[tuple[int, int | None, Any, Any]]:
+    """Yields the arrays of both sides, with the number of the argument, and of the array if that is a table."""
     for number, own in mine.items():
         if isinstance(own, list):
-            yield from ((number, *pair) for pair in zip(own, theirs[number], strict=True))
+            pairs = zip(own, theirs[number], strict=True)
+            yield from ((number, entry, *pair) for entry, pair in enumerate(pairs))
         else:
-            yield number, own, theirs[number]
+            yield number, None, own, theirs[number]
 
 
-def _compare_array(allowed: AllowedDifferences, number: int, mine: Any, theirs: Any) -> DeviceComparison:
+def _find_difference(number: int, entry: int | None, mine: Any, theirs: Any) -> ArrayDifference | None:
     own, other = _as_bytes(mine), _as_bytes(theirs)
-    size = mine.dtype.itemsize
     differing = _without_maps(own, own != other)
-    elements = numpy.flatnonzero(differing.reshape(-1, size).any(axis=1))
+    elements = numpy.flatnonzero(differing.reshape(-1, mine.dtype.itemsize).any(axis=1))
     if not len(elements):
-        return DeviceComparison("equal")
+        return None
     first = int(elements[0])
-    shown = [octets[first * size : (first + 1) * size][::-1].tobytes().hex() for octets in (own, other)]
-    place = f"argument {number}: {len(elements)} of {mine.size} elements differ, the first at {first}"
-    words = f"{place}: 0x{shown[0]} {allowed.left}, 0x{shown[1]} {allowed.right}"
-    element = allowed.elements.get(number, f"{mine.dtype.kind}{8 * size}")
+    left, right = (numpy.ascontiguousarray(each).reshape(-1)[first : first + 1] for each in (mine, theirs))
+    return ArrayDifference(number, entry, first, len(elements), left, right, mine.size)
+
+
+def _compare_array(
+    allowed: AllowedDifferences, difference: ArrayDifference | None, mine: Any, theirs: Any
+) -> DeviceComparison:
+    if difference is None:
+        return DeviceComparison("equal")
+    number, shown = difference.argument, difference.bits
+    place = f"argument {number}: {difference.count} of {mine.size} elements differ, the first at "
+    words = f"{place}{difference.flat_index}: {shown[0]} {allowed.left}, {shown[1]} {allowed.right}"
+    element = allowed.elements.get(number, f"{mine.dtype.kind}{8 * mine.dtype.itemsize}")
     if not allowed.open_bits or element not in _RELATIVE_TOLERANCES:
         return DeviceComparison("different", words)
     left, right = (_as_floats(each, element) for each in (mine, theirs))

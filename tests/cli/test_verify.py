@@ -100,7 +100,7 @@ def test_a_run_lists_its_undecided_questions(file: Path, ptxkit: Run, monkeypatc
     def cut_short(*_: object, **__: object) -> UninitializedDependence:
         return UninitializedDependence(incomplete_reason="it was cut")
 
-    monkeypatch.setattr("ptxkit.cli.run.find_significant_reads", cut_short)
+    monkeypatch.setattr("ptxkit.cli.machine_run.find_significant_reads", cut_short)
     result = ptxkit("run", str(file), *GIVEN)
     assert result.exit_code == 0
     assert result.stderr == (
