@@ -31,7 +31,16 @@ BASE = {
         "results",
         "source",
     ),
-    *("mangled_names", "number_runs", "spellings", "refusal", "tensormap_limits", "untrusted_text", "user_code"),
+    *(
+        "mangled_names",
+        "number_runs",
+        "cuda_programs",
+        "spellings",
+        "refusal",
+        "tensormap_limits",
+        "untrusted_text",
+        "user_code",
+    ),
 }
 """Plain data that every package may import."""
 
@@ -49,7 +58,7 @@ MAY_KNOW = {
     "inputs": set(),
     "linter": {"syntax", "isa", "validate", "analysis", "rules", "settings", "module_overrides", "suppressions"},
     "fixes": {"syntax", "isa", "analysis", "linter", "settings", "baseline"},
-    "batch": {"syntax", "isa", "validate", "rules", "settings", "linter", "fixes"},
+    "batch": {"syntax", "isa", "validate", "rules", "settings", "baseline", "linter", "fixes"},
     "file_survey": {"syntax", "isa", "validate", "analysis", "settings", "linter"},
     "contract_survey": {"syntax", "validate", "analysis", "rules", "settings", "linter", "file_survey"},
     "view_builder": {"syntax", "analysis", "linter", "settings"},
@@ -98,6 +107,7 @@ MAY_KNOW = {
         "view_builder",
         "emulator",
     },
+    "ptxas_wrapper": {"rules", "settings", "batch", "report", "cli"},
     "__init__": {"syntax", "linter", "device"},
     "__main__": {"cli"},
 }

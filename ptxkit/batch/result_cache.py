@@ -11,22 +11,19 @@ import os
 import time
 from contextlib import suppress
 
+from ptxkit.batch.cache_folder import SUFFIX
 from ptxkit.batch.job import Job, JobResult
 from ptxkit.batch.limits import MAX_CACHED_RESULTS, MAX_CACHED_RESULTS_BYTES
 from ptxkit.batch.result_codec import decode_result, encode_result
-from ptxkit.content_store import ContentStore, private_folder, user_cache_folder
+from ptxkit.content_store import ContentStore
 from ptxkit.fast_dataclasses import replace
 from ptxkit.installation import installation_stamp, is_installation_unchanged
-from ptxkit.refusal import RefusedError
 from ptxkit.results import Status
 
 try:  # without OpenSSL, whose import takes as long as linting a small file
     from _blake2 import blake2b
 except ImportError:  # another Python version
     from hashlib import blake2b
-
-FOLDER = "results"
-"""The cache folder inside the cache folder of the user."""
 
 _TOUCH_AFTER = 24 * 3600.0
 """Seconds after which a read updates the time of last use of an entry."""
@@ -37,16 +34,12 @@ _SWEEP_AFTER = 600.0
 _SWEEP_EVERY = 5_000
 
 
-class UnusableCacheError(RefusedError):
-    """The given cache folder cannot be used."""
-
-
 class ResultCache:
     """The results in a folder. None: nothing is stored or found."""
 
     def __init__(self, folder: str | None) -> None:
         self._store = ContentStore(
-            folder, suffix=".result", max_entries=MAX_CACHED_RESULTS, max_bytes=MAX_CACHED_RESULTS_BYTES
+            folder, suffix=SUFFIX, max_entries=MAX_CACHED_RESULTS, max_bytes=MAX_CACHED_RESULTS_BYTES
         )
         self._stored_count = 0
         self._is_sound: bool | None = None
@@ -96,20 +89,6 @@ class ResultCache:
         mark = os.path.join(self._store.folder, _SWEEP_MARK)
         with suppress(OSError), open(mark, "w"):
             os.utime(mark)
-
-
-def result_folder(given: str | None) -> str | None:
-    """Returns the folder for results: the given one, or one in the cache folder of the user. Raises
-    UnusableCacheError.
-    """
-    if given:
-        folder = private_folder(given)
-        if folder is None:
-            what = f"the cache folder `{given}` cannot be created, or is writable by other users"
-            raise UnusableCacheError(what, "name a folder of your own with `--cache-dir DIR`, or write `--no-cache`")
-        return folder
-    home = user_cache_folder()
-    return None if home is None else private_folder(os.path.join(home, FOLDER))
 
 
 def _job_key(question: Job) -> str:

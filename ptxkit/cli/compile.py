@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import click
 
+from ptxkit.batch.cache_folder import UnusableCacheError
 from ptxkit.batch.errors import CannotRunError
-from ptxkit.batch.result_cache import UnusableCacheError
 from ptxkit.cli import shell_completion
 from ptxkit.cli.compile_inputs import CompileInputs, read_compile_inputs
 from ptxkit.cli.device_errors import write_device_error

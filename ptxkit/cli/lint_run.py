@@ -8,10 +8,11 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from ptxkit.batch.cache_folder import UnusableCacheError, environment_folder, result_folder
 from ptxkit.batch.errors import CannotRunError
 from ptxkit.batch.job import Job, JobResult, JobRunner, JobSlot
 from ptxkit.batch.local_pool import LocalRunner
-from ptxkit.batch.result_cache import ResultCache, UnusableCacheError, result_folder
+from ptxkit.batch.result_cache import ResultCache
 from ptxkit.cli.fix_output import job_mode, write_fixed
 from ptxkit.cli.input_files import InputFile, expand_paths, read_texts
 from ptxkit.cli.input_settings import InputSettings
@@ -132,10 +133,9 @@ def _runner(options: LintOptions, bar: ProgressBar) -> JobRunner:
 
 def _cache_folder(options: LintOptions) -> str | None:
     """The folder of the result cache; None without a cache. Raises UnusableCacheError."""
-    given = options.cache_folder or os.environ.get("PTXKIT_CACHE_DIR")
-    if not options.is_cached or (os.environ.get("PTXKIT_NO_CACHE") and options.cache_folder is None):
+    if not options.is_cached:
         return None
-    return result_folder(given)
+    return result_folder(options.cache_folder) if options.cache_folder else environment_folder(os.environ)
 
 
 def _print_differences(arriving: Iterator[FileResult]) -> int:

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ptxkit.device.cuda_programs import find_programs
+from ptxkit.cuda_programs import find_programs
 from ptxkit.device.errors import DeviceError, MissingLibraryError
 from ptxkit.device.limits import DISASSEMBLY_SECONDS
 

@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ptxkit.device.cuda_programs import find_programs
+from ptxkit.cuda_programs import find_programs
 from ptxkit.device.errors import MissingLibraryError
 from ptxkit.device.limits import PTXAS_QUERY_SECONDS
 from ptxkit.fast_dataclasses import dataclass

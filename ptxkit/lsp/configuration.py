@@ -11,7 +11,8 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.results import FileResult
 from ptxkit.settings.errors import SettingsError
-from ptxkit.settings.files import OWN_FILE, SHARED_FILE, SettingsFiles
+from ptxkit.settings.file_state import OWN_FILE, SHARED_FILE
+from ptxkit.settings.files import SettingsFiles
 from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
 
 FILES = (OWN_FILE, SHARED_FILE)

@@ -10,11 +10,10 @@ import os
 from collections.abc import Sequence
 
 from ptxkit.settings.errors import SettingsError
+from ptxkit.settings.file_state import OWN_FILE, SHARED_FILE
 from ptxkit.settings.model import ConfigLayer
 from ptxkit.small_files import UnsuitableFileError, read_small_file
 
-OWN_FILE = "ptxkit.toml"
-SHARED_FILE = "pyproject.toml"
 TABLE = "ptxkit"
 """The name of the table under `[tool]`."""
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ptxkit.batch import result_cache
+from ptxkit.batch.cache_folder import UnusableCacheError, result_folder
 from ptxkit.batch.job import Job, JobMode, JobResult, run_job
-from ptxkit.batch.result_cache import ResultCache, UnusableCacheError, result_folder
+from ptxkit.batch.result_cache import ResultCache
 from ptxkit.content_store import ContentStore
 from ptxkit.diagnostics import Severity
 from ptxkit.results import Status

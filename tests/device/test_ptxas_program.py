@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ptxkit import parse
+from ptxkit import cuda_programs, parse
 from ptxkit.build import Global, Kernel, u32
 from ptxkit.device import (
     CompileError,
@@ -16,7 +16,6 @@ from ptxkit.device import (
     Cubin,
     MissingLibraryError,
     compiler,
-    cuda_programs,
     device_target,
     load,
     ptxas_program,
