@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.diagnostics.catalogue import ptx1xx
-from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.limits import MAX_BASELINE_COUNT, MAX_ERROR_CHARS, MAX_STATEMENT_CHARS
 from ptxkit.refusal import RefusedError
 from ptxkit.results import FileResult, Status
@@ -102,21 +102,68 @@ def baseline_text(path: str, results: Iterable[FileResult]) -> str:
     return json.dumps({"version": VERSION, "files": dict(sorted(files.items()))}, indent=1) + "\n"
 
 
+@dataclass(frozen=True, slots=True)
+class KnownFindings:
+    """The findings of a file that are not reported. exact: of functions by their names. renamed: of functions that have
+    other names now, without a name; they are those of functions that are not in `functions`.
+    """
+
+    exact: Counter[BaselineEntry] = field(default_factory=Counter)
+    renamed: Counter[BaselineEntry] = field(default_factory=Counter)
+    functions: frozenset[str] = frozenset()
+
+    def __or__(self, other: KnownFindings) -> KnownFindings:
+        """The findings that one of both has; each as often as the one that has it more often."""
+        functions = self.functions | other.functions
+        return KnownFindings(self.exact | other.exact, self.renamed | other.renamed, functions)
+
+
+def listed_findings(result: FileResult, baseline: Baseline, path: str) -> KnownFindings:
+    """Returns the findings of a file that the baseline at `path` contains."""
+    return KnownFindings(Counter(baseline.files.get(_relative_name(result.path, path), {})))
+
+
+def earlier_findings(earlier: FileResult, source: SourceFile) -> KnownFindings:
+    """Returns the findings of an earlier text of a file. source: the text now.
+
+    A function that is only in the earlier text may be one that is only in the text now, under another name.
+    """
+    if earlier.status is Status.FAILED or not earlier.diagnostics:
+        return KnownFindings()
+    before, now = (frozenset(_function_starts(each)[1]) for each in (earlier.diagnostics[0].source, source))
+    entries = baseline_entries(earlier.diagnostics)
+    exact = Counter(each for each in entries if each[1] in now)
+    return KnownFindings(exact, Counter(_without_name(each) for each in entries if each[1] not in now), before)
+
+
 def remove_known(result: FileResult, baseline: Baseline, path: str) -> FileResult:
     """Returns the result without the findings that the baseline at `path` contains."""
-    known = Counter(baseline.files.get(_relative_name(result.path, path), {}))
-    if not known or result.status is Status.FAILED:
+    return without_findings(result, listed_findings(result, baseline, path))
+
+
+def without_findings(result: FileResult, known: KnownFindings) -> FileResult:
+    """Returns the result without known findings."""
+    if not (known.exact or known.renamed) or result.status is Status.FAILED:
         return result
+    exact, renamed = Counter(known.exact), Counter(known.renamed)
     fresh = []
     for item, entry in zip(result.diagnostics, baseline_entries(result.diagnostics), strict=True):
-        if known[entry] > 0:
-            known[entry] -= 1
+        if exact[entry] > 0:
+            exact[entry] -= 1
+        elif entry[1] not in known.functions and renamed[_without_name(entry)] > 0:
+            renamed[_without_name(entry)] -= 1
         else:
             fresh.append(item)
     from ptxkit.diagnostics import Verdict
 
     left = FileResult.of(result.path, Verdict(tuple(fresh), result.undecided))
     return replace(left, suppressed=result.suppressed, known=len(result.diagnostics) - len(fresh), fixed=result.fixed)
+
+
+def _without_name(entry: BaselineEntry) -> BaselineEntry:
+    """Returns an entry without the name of its function, which is also in the names of parameters."""
+    code, function, statement = entry
+    return code, "", statement.replace(function, "") if function else statement
 
 
 def fingerprints(result: FileResult) -> list[str]:

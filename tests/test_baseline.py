@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from ptxkit.baseline import BaselineError, baseline_text, read_baseline, remove_known
+from ptxkit.baseline import (
+    BaselineError,
+    KnownFindings,
+    baseline_text,
+    earlier_findings,
+    read_baseline,
+    remove_known,
+    without_findings,
+)
 from ptxkit.linter import lint_source
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
@@ -53,6 +62,24 @@ def test_other_statements_functions_and_files_are_new(tmp_path: Path) -> None:
     baseline = tmp_path / "known.json"
     result = lint_text(HEAD + BODY, tmp_path / "elsewhere.ptx")
     assert remove_known(result, read_baseline(str(baseline)), str(baseline)) == result
+
+
+def test_earlier_findings_of_renamed_functions_are_known_once(tmp_path: Path) -> None:
+    earlier = lint_text(HEAD + BODY, tmp_path / "k.ptx")
+    renamed, other = (BODY.replace("k()", f"{name}()") for name in ("j", "i"))
+    known = []
+    for text in (HEAD + BODY, HEAD + renamed, HEAD + renamed + other, HEAD + BODY + renamed):
+        result = lint_text(text, tmp_path / "k.ptx")
+        found = earlier_findings(earlier, SourceFile("k.ptx", text))
+        known.append((without_findings(result, found).known, len(result.diagnostics)))
+    assert known == [(1, 1), (1, 1), (1, 2), (1, 2)]
+
+
+def test_a_finding_that_two_sources_know_is_known_once() -> None:
+    entry, other = ("PTX401", "k", "a;"), ("PTX401", "k", "b;")
+    first = KnownFindings(Counter({entry: 1}), Counter(), frozenset("k"))
+    both = first | KnownFindings(Counter({entry: 1, other: 2}))
+    assert both == KnownFindings(Counter({entry: 1, other: 2}), Counter(), frozenset("k"))
 
 
 def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:

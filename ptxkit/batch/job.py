@@ -42,13 +42,16 @@ class JobResult:
 class JobSlot:
     """One place in the order of the inputs. result: if it is known without a check. error: raised at this place.
 
-    number: of the input that it belongs to.
+    number: of the input that it belongs to. is_earlier: whether the text is an earlier one of the next place, whose
+    findings are known there. is_unchanged: whether it is the same as its earlier text.
     """
 
     number: int
     job: Job | None = None
     result: JobResult | None = None
     error: Exception | None = None
+    is_earlier: bool = False
+    is_unchanged: bool = False
 
 
 class JobRunner(Protocol):

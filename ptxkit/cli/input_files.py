@@ -142,6 +142,14 @@ def read_texts(given: InputFile, stdin_name: str | None = None) -> Iterator[Sour
     yield _decode_text(name, data, TextOrigin() if path == STDIN else TextOrigin(path, given.folder))
 
 
+def decode_texts(name: str, data: bytes) -> Iterator[SourceFile | FileResult]:
+    """Yields the texts of a file with these contents, under the names that `read_texts` gives them."""
+    if data.startswith(_MAY_HOLD_PTX):
+        yield from _embedded_texts(name, BytesIO(data))
+    else:
+        yield _decode_text(name, data if len(data) <= MAX_FILE_BYTES else None, TextOrigin())
+
+
 def _container_path(path: str) -> str | None:
     """The container file that a path leads into; None if the path names a file itself, or nothing."""
     if "!" not in path or os.path.lexists(path):

@@ -14,7 +14,7 @@ from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
 from ptxkit.small_files import is_inside
 
 if TYPE_CHECKING:
-    from ptxkit.baseline import Baseline
+    from ptxkit.baseline import Baseline, KnownFindings
     from ptxkit.results import FileResult
     from ptxkit.source import SourceFile
 
@@ -54,15 +54,18 @@ class InputSettings:
             path, name = self.options.stdin_name or "", None
         return Settings.of(levels, *dict.fromkeys(filter(None, (path, name))))
 
-    def remove_known(self, result: FileResult, settings: Settings) -> FileResult:
-        """Removes the findings of the baseline from a result. Raises SettingsError."""
-        if settings.baseline is None or self.options.write_baseline:
+    def remove_known(self, result: FileResult, settings: Settings, earlier: KnownFindings | None = None) -> FileResult:
+        """Removes the findings of the baseline from a result, and those of an earlier text. Raises SettingsError."""
+        if (settings.baseline is None or self.options.write_baseline) and earlier is None:
             return result
-        from ptxkit.baseline import remove_known
+        from ptxkit.baseline import KnownFindings, listed_findings, without_findings
 
-        if settings.baseline not in self._baselines:
-            self._baselines[settings.baseline] = self._read_baseline(settings.baseline)
-        return remove_known(result, self._baselines[settings.baseline], settings.baseline)
+        known = earlier or KnownFindings()
+        if settings.baseline is not None:
+            if settings.baseline not in self._baselines:
+                self._baselines[settings.baseline] = self._read_baseline(settings.baseline)
+            known |= listed_findings(result, self._baselines[settings.baseline], settings.baseline)
+        return without_findings(result, known)
 
     def baseline_path(self) -> str:
         """Where to write the baseline, over another baseline or where there is nothing. Raises SettingsError.

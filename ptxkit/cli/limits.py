@@ -32,3 +32,6 @@ DEFAULT_MACHINE_SECONDS = 600.0
 
 DEFAULT_GPU_SECONDS = 20.0
 """Default time of a run on a GPU, in seconds, until its process is ended."""
+
+GIT_SECONDS = 60.0
+"""The time in which git must read one object, in seconds."""

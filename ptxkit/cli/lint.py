@@ -19,7 +19,7 @@ from ptxkit.report.formats import FORMATS
 from ptxkit.report.options import ReportOptions, ShownCode
 
 _GROUPS = {
-    "Rule selection": RULE_NAMES,
+    "Rule selection": (*RULE_NAMES, "--diff-base"),
     "File selection": ("--binaries", "--cache", "--stdin-filename"),
     "Module": MODULE_NAMES,
     "Output": ("--format", *OPTION_NAMES, "--statistics", "--obligations", "--show-fixes", "--show-settings"),
@@ -53,6 +53,11 @@ _EXIT_STATUSES = {
 @format_option(FORMATS)
 @settings_options
 @report_options
+@click.option(
+    "--diff-base",
+    metavar="REV",
+    help="Report only findings that are new compared with the same files in a revision of git: main, HEAD~1.",
+)
 @click.option(
     "--statistics", is_flag=True, help="Print the number of diagnostics of each code instead of the diagnostics."
 )
@@ -126,6 +131,7 @@ def lint(  # noqa: PLR0913 (options)
     show_undecided: bool,
     all_places: bool,
     verbose: bool,
+    diff_base: str | None,
     statistics: bool,
     obligations: bool,
     show_settings: bool,
@@ -165,6 +171,7 @@ def lint(  # noqa: PLR0913 (options)
         )
     if config is not None and isolated:
         raise exclusive("--config", "--isolated")
+    _check_diff_base(diff_base, paths, stdin_filename, write_baseline=write_baseline)
     if write_baseline and add_ignores:
         raise exclusive("--write-baseline", "--add-ignores")
     if reason and not add_ignores:
@@ -208,9 +215,20 @@ def lint(  # noqa: PLR0913 (options)
         cluster=cluster,
         is_cached=not no_cache,
         cache_folder=cache_dir,
+        diff_base=diff_base,
     )
     if show_settings:
         from ptxkit.cli.show_settings import print_settings
 
         ctx.exit(print_settings(paths, options))
     ctx.exit(run_lint(paths, options))
+
+
+def _check_diff_base(
+    diff_base: str | None, paths: tuple[str, ...], stdin_filename: str | None, *, write_baseline: bool
+) -> None:
+    """Raises CommandLineError for what cannot be combined with `--diff-base`."""
+    if diff_base is not None and write_baseline:
+        raise exclusive("--write-baseline", "--diff-base")
+    if diff_base is not None and STDIN in paths and stdin_filename is None:
+        raise CommandLineError("standard input has no path in a revision", "write `--stdin-filename PATH`")

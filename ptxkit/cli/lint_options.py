@@ -18,7 +18,7 @@ class LintOptions:
     `show`. obligations: whether all obligations are listed with their verdicts. jobs: the number of processes; None:
     chosen automatically. timeout: processor time for one text, in seconds. cluster: the address of a cluster that
     checks instead. is_cached: results of earlier runs are used and stored, in cache_folder or in the cache folder of
-    the user.
+    the user. diff_base: a revision of git whose findings are known.
     """
 
     form: str = "full"
@@ -39,6 +39,7 @@ class LintOptions:
     cluster: str | None = None
     is_cached: bool = True
     cache_folder: str | None = None
+    diff_base: str | None = None
 
 
 DEFAULT = LintOptions()

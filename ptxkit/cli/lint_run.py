@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from ptxkit.batch.cache_folder import UnusableCacheError, environment_folder, result_folder
-from ptxkit.batch.errors import CannotRunError
+from ptxkit.batch.cache_folder import environment_folder, result_folder
 from ptxkit.batch.job import Job, JobResult, JobRunner, JobSlot
 from ptxkit.batch.local_pool import LocalRunner
 from ptxkit.batch.result_cache import ResultCache
 from ptxkit.cli.fix_output import job_mode, write_fixed
-from ptxkit.cli.input_files import InputFile, expand_paths, read_texts
+from ptxkit.cli.input_files import STDIN, InputFile, expand_paths, read_texts
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.lint_options import DEFAULT, LintOptions
 from ptxkit.cli.output import write_lines
@@ -23,13 +22,16 @@ from ptxkit.cli.refusals import write_error
 from ptxkit.cli.reporting import write_report
 from ptxkit.exit_status import ExitStatus
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.refusal import RefusedError
 from ptxkit.results import FileResult, ResultCounter, Status
 from ptxkit.settings.errors import SettingsError
+from ptxkit.source import SourceFile
 from ptxkit.untrusted_text import escape_text
 
 if TYPE_CHECKING:
+    from ptxkit.baseline import KnownFindings
+    from ptxkit.cli.git_revision import GitRevision
     from ptxkit.report.progress import ProgressBar
-    from ptxkit.source import SourceFile
 
 
 def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
@@ -48,7 +50,7 @@ def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
                 return _print_differences(arriving)
             write_report(arriving, options.form, options.report, statistics=options.statistics)
         configured.check_launches()
-    except (SettingsError, CannotRunError, UnusableCacheError) as error:
+    except RefusedError as error:
         return write_error(error)
     return counted.summary.exit_status
 
@@ -78,14 +80,20 @@ def lint_inputs(
     kept = ResultCache(_cache_folder(options))
     bar = progress_bar("checked", len(inputs), options.form)
     runner = _runner(options, bar)
+    earlier: FileResult | None = None
     try:
         for item, answer in runner.run_all(_job_slots(inputs, configured, kept)):
             result = answer.result
             if item.job is not None:
                 if item.result is None:
                     kept.store(item.job, answer)
+                if item.is_earlier:
+                    earlier = result
+                    continue
                 result = write_fixed(item.job, answer, options)
-                result = configured.remove_known(result, item.job.settings)
+                compared, earlier = result if item.is_unchanged else earlier, None
+                known = _earlier_findings(compared, item.job.source)
+                result = configured.remove_known(result, item.job.settings, known)
                 result = replace(result, origin=item.job.source.origin)
             bar.advance(item.number)
             yield LintedInput(result, item.job.source if item.job is not None else None)
@@ -98,8 +106,13 @@ def lint_inputs(
 def _job_slots(
     inputs: Sequence[InputFile | FileResult], configured: InputSettings, kept: ResultCache
 ) -> Iterator[JobSlot]:
-    """Yields the job of each text, or its result if that is already known."""
+    """Yields the job of each text, or its result if that is already known; before it, that of its earlier text."""
     cache_mode = job_mode(configured.options)
+    revision = None
+    if configured.options.diff_base is not None:
+        from ptxkit.cli.git_revision import GitRevision
+
+        revision = GitRevision(configured.options.diff_base)
     for number, given in enumerate(inputs):
         if isinstance(given, FileResult):
             yield JobSlot(number, result=JobResult(given))
@@ -107,7 +120,8 @@ def _job_slots(
         path = given.path
         try:
             configured.settings_for(path)  # before the input is read, so that an error here is reported first
-        except SettingsError as mistake:
+            before = _texts_before(path, revision, configured.options)
+        except RefusedError as mistake:
             yield JobSlot(number, error=mistake)
             return
         for source in read_texts(given, configured.options.stdin_name):
@@ -116,8 +130,27 @@ def _job_slots(
                 continue
             configured.note_kernels(source)
             settings = configured.settings_for(path, source.path)
-            question, answer = kept.lookup(Job(source, settings, cache_mode))
-            yield JobSlot(number, question, answer)
+            text = before.get(source.path)
+            is_unchanged = text == source.text
+            if text is not None and not is_unchanged:
+                earlier = SourceFile(source.path, text)
+                yield JobSlot(number, *kept.lookup(Job(earlier, settings)), is_earlier=True)
+            yield JobSlot(number, *kept.lookup(Job(source, settings, cache_mode)), is_unchanged=is_unchanged)
+
+
+def _texts_before(path: str, revision: GitRevision | None, options: LintOptions) -> Mapping[str, str]:
+    """The texts of an input in the revision of `--diff-base`, by their names; none without one. Raises GitError."""
+    if revision is None:
+        return {}
+    return revision.texts_of((options.stdin_name or "") if path == STDIN else path)
+
+
+def _earlier_findings(earlier: FileResult | None, source: SourceFile) -> KnownFindings | None:
+    if earlier is None:
+        return None
+    from ptxkit.baseline import earlier_findings
+
+    return earlier_findings(earlier, source)
 
 
 def _runner(options: LintOptions, bar: ProgressBar) -> JobRunner:
