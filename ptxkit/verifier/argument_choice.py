@@ -7,7 +7,7 @@ contents of memory are usable as numbers and as indices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import count, cycle, islice
 from typing import Any, TypeAlias
 
@@ -56,7 +56,8 @@ class VerifierRun:
 
     arguments: in the order of the parameters. assumptions: the choices, in words. policy, seed: those of the machine.
     contents: the kind of contents of memory that was chosen. number: the number of the run. is_degenerate: whether a
-    chosen number is 0 or 1, for which rows may overlap. integer: the number that is chosen for integers.
+    chosen number is 0 or 1, for which rows may overlap. integer: the number that is chosen for most integers; None if
+    they differ.
     """
 
     arguments: tuple[Any, ...]
@@ -66,7 +67,7 @@ class VerifierRun:
     contents: str = ""
     number: int = 0
     is_degenerate: bool = False
-    integer: int = 0
+    integer: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,13 @@ class ParameterUses:
     flags: frozenset[tuple[str, int]] = frozenset()
     tables: frozenset[tuple[str, int]] = frozenset()
     fields: tuple[ParameterField, ...] = ()
+
+    def count_integers(self, known: Container[str]) -> int:
+        """Returns the number of integers that are loaded from parameters, without those in known ones."""
+        return sum(
+            kind(each.type) != "f" and (each.symbol, each.offset) not in self.pointers and each.symbol not in known
+            for each in self.fields
+        )
 
 
 def find_parameter_uses(flat: Program, program: Executable, images: Mapping[str, object]) -> ParameterUses:

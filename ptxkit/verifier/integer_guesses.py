@@ -14,8 +14,8 @@ INITIAL_INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
 """The initial numbers, used in turn, so that loops execute 0, 1, 2 and more iterations."""
 
 MIXED_INTEGERS = ((16, 4, 64), (4, 16, 64), (64, 16, 256), (16, 64, 256))
-"""Numbers that are passed in turn, where equal numbers do not lead to an instruction: a size is often a multiple of
-another one, or the product of two."""
+"""Numbers that are passed in turn for several integers: a size is often a multiple of another one, or the product of
+two, and a number of rounds is often much smaller than one of elements."""
 
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
 """The replacements of unsuitable numbers."""
@@ -49,10 +49,10 @@ class IntegerGuesses:
         place: its parameter, and the byte in it. position: how many integers are before it.
         """
         self._used_replacements = True
-        return self.number_of_run(number)
+        return self._numbers[number % len(self._numbers)]
 
-    def number_of_run(self, number: int) -> int:
-        """Returns the number that is passed for the first integer in a run, if there is one."""
+    def number_of_run(self, number: int) -> int | None:
+        """Returns the number that is passed for most integers in a run; None if they differ."""
         return self._numbers[number % len(self._numbers)]
 
     def is_degenerate(self, number: int) -> bool:
@@ -92,9 +92,8 @@ class MixedIntegers(IntegerGuesses):
         mixed = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
         return mixed[position % len(mixed)]
 
-    def number_of_run(self, number: int) -> int:
-        """Returns the number that is passed for the first integer in a run, if there is one."""
-        return MIXED_INTEGERS[number % len(MIXED_INTEGERS)][0]
+    def number_of_run(self, number: int) -> None:  # noqa: ARG002
+        """Returns None: the numbers differ."""
 
 
 class PathIntegers(IntegerGuesses):

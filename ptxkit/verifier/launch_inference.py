@@ -87,9 +87,8 @@ def candidate_blocks(
 
 
 def blocks_within(blocks: list[Shape], known: Iterable[Requirement]) -> list[Shape]:
-    """Returns the blocks with which no error is known, or those that some requirements name if each of them has one.
-
-    The blocks that they name come first.
+    """Returns the blocks with which no error is known: first those that some requirements name, the usual ones of these
+    before the others.
     """
     limits = [each for each in known if isinstance(each, BlockLimits)]
     failing = {
@@ -99,8 +98,8 @@ def blocks_within(blocks: list[Shape], known: Iterable[Requirement]) -> list[Sha
         _without_ones(shape) for each in limits for shape in (*each.shapes, *((n,) for n in reversed(each.possible)))
     ]
     possible = [shape for shape in dict.fromkeys(named) if shape not in failing]
-    first = [block for block in possible if block in blocks]
-    return [*first, *(each for each in blocks if each not in (*failing, *first))] or possible or blocks
+    first = sorted(possible, key=lambda block: block not in blocks)
+    return [*first, *(each for each in blocks if each not in (*failing, *first))] or blocks
 
 
 def _adjacent_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:

@@ -160,12 +160,19 @@ class RunSession:
         words = f"variables in shared memory at multiples of {self._least_alignment} bytes"
         return replace(trial, assumptions=tuple(dict.fromkeys((*trial.assumptions, words))))
 
-    def run_directed(
-        self, trials: Iterable[VerifierRun], asked: frozenset[int], deadline: float, progress: Callable[[], None]
+    def run_further(
+        self,
+        trials: Iterable[VerifierRun],
+        deadline: float,
+        progress: Callable[[], None],
+        asked: frozenset[int] | None = None,
     ) -> None:
-        """Runs the kernel as long as no run with numbers above 1 has led to one of some instructions, by offset."""
+        """Runs the kernel with other numbers.
+
+        asked: the offsets of instructions; the runs end when runs with numbers above 1 have led to all of them.
+        """
         for trial in trials:
-            if time.thread_time() >= deadline or asked <= self._significant_offsets:
+            if time.thread_time() >= deadline or (asked is not None and asked <= self._significant_offsets):
                 return
             self.run(trial, deadline)
             if self._is_out_of_time:
@@ -291,7 +298,8 @@ class RunSession:
         self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
         self._reached_offsets |= outcome.reached_offsets
         self._significant_offsets |= outcome.reached_offsets if not trial.is_degenerate else frozenset()
-        self._agreement.note_run(trial.integer, outcome.reached_offsets)
+        if trial.integer is not None:
+            self._agreement.note_run(trial.integer, outcome.reached_offsets)
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
@@ -302,7 +310,7 @@ class RunSession:
                 plan = self._plan.of_run(trial.number)
                 asked = make_undecided(finding, self._source, self._kernel, plan, trial, reason)
                 self._undecided.setdefault(key, asked)
-                if is_about_path(reason):
+                if is_about_path(reason) and trial.integer is not None:
                     self._agreement.note_finding(trial.integer, key)
                     self._if_runs_agree.setdefault(key, self._make_diagnostic(finding, trial, ARGUMENTS_NOTE))
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
@@ -207,9 +207,9 @@ def _verify_kernel(
     asked = offsets_of_questions(static) if chosen else frozenset[int]()
     followed = arguments_of_questions(explored, asked) if explored is not None else []
     size, path_runs = guesses.buffer_bytes, min(len(followed) * len(SCHEDULES), MAX_PATH_RUNS)
-    paths = islice(runs_of(maps, PathIntegers(followed, size)), path_runs)
-    mixed = islice(runs_of(maps, MixedIntegers(size)), len(MIXED_INTEGERS))
-    session.run_directed(chain(paths, mixed), asked, deadline, progress)
+    session.run_further(islice(runs_of(maps, PathIntegers(followed, size)), path_runs), deadline, progress, asked)
+    if uses.count_integers({*images, *whole, *request.arguments}) > 1:
+        session.run_further(islice(runs_of(maps, MixedIntegers(size)), len(MIXED_INTEGERS)), deadline, progress)
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),
         frozenset(step.start for step in flat.steps),
