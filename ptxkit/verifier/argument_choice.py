@@ -185,7 +185,7 @@ class _ArgumentChoice:
         texts = [given[1] if given is not None else f"{symbol.size} bytes of 0"]
         for name, offset in sorted(self._uses.pointers):
             if name == symbol.name and offset + _POINTER_BYTES <= symbol.size and offset not in maps:
-                pointers[offset], text = self._buffer(), self._memory_words(symbol.name, offset)
+                pointers[offset], text = self._buffer(name, offset), self._memory_words(name, offset)
                 texts.append(f"{text} at {offset}")
         data = bytearray(symbol.size)
         taken = [range(start, start + _POINTER_BYTES) for start in pointers]
@@ -229,8 +229,8 @@ class _ArgumentChoice:
     def _memory_words(self, name: str, offset: int = 0) -> str:
         return f"{self._guesses.buffer_bytes >> 20} MiB {self._contents(name, offset)}"
 
-    def _buffer(self, name: str = "") -> Any:
-        contents = self._contents(name)
+    def _buffer(self, name: str = "", offset: int = 0) -> Any:
+        contents = self._contents(name, offset)
         return make_filled_array(
             "f32" if contents == "random" else "u32", (self._guesses.buffer_bytes // 4,), contents, self.chance
         )

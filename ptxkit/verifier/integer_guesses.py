@@ -92,7 +92,7 @@ class MixedIntegers(IntegerGuesses):
         mixed = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
         return mixed[position % len(mixed)]
 
-    def number_of_run(self, number: int) -> None:  # noqa: ARG002
+    def number_of_run(self, number: int) -> None:
         """Returns None: the numbers differ."""
 
 

@@ -146,3 +146,29 @@ def test_a_chosen_number_may_be_the_value_for_which_a_flag_is_polled(expected: s
     pointers = pointer_parameters(program)
     influence = FaultDependence(program, has_block=True, has_cluster=True, chosen=names, pointers=pointers)
     assert influence.assumed_numbers(influence.awaited_sources) == wanted
+
+
+@pytest.mark.parametrize(("parameters", "differ"), [(".param .u32 n, .param .u32 m", True), (".param .u32 n", False)])
+def test_several_numbers_are_also_different_ones(parameters: str, differ: bool) -> None:
+    """A fault may show only where one number is a size, and another one a count of rounds."""
+    other = "ld.param.u32 %r3, [m];" if differ else ""
+    result = verify_text(parameters, f" ld.param.u32 %r2, [n]; {other}")
+    assert {"n=9", "n=64"} < set(result.runs[0].arguments)
+    assert ({"n=4", "m=16", "n=16", "m=4"} <= set(result.runs[0].arguments)) is differ
+    assert result.runs[0].runs == (8 if differ else 4)
+
+
+def test_counters_in_a_structure_by_which_ctas_wait_are_zero() -> None:
+    body = """ ld.param.u64 %d0, [s+8]; ld.param.u64 %d1, [s]; mov.u32 %r2, %ctaid.x; setp.ne.u32 %p0, %r1, 0;
+ @%p0 bra END;
+ mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d1, %d2; st.global.u32 [%d2], %r2;
+ red.release.gpu.global.add.u32 [%d0], 1; mov.u32 %r3, %nctaid.x;
+WAIT:
+ ld.acquire.gpu.global.u32 %r4, [%d0]; setp.lt.u32 %p1, %r4, %r3;
+ @%p1 bra WAIT;
+ xor.b32 %r2, %r2, 1; mul.wide.u32 %d3, %r2, 4; add.u64 %d3, %d1, %d3; ld.global.u32 %r5, [%d3];
+ st.global.u32 [%d3+512], %r5;"""
+    result = verify_text(".param .align 8 .b8 s[16]", body)
+    assert any("zeros at 8" in each for each in result.runs[0].arguments)
+    assert codes_of(result) == set()
+    assert result.runs[0].whole == 4

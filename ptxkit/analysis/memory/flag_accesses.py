@@ -34,10 +34,12 @@ def find_polls(program: Program) -> list[Step]:
 def find_flag_pointers(program: Program) -> frozenset[tuple[str, int]]:
     """Returns the arguments that point to words by which a kernel synchronizes, which hosts usually set to zero.
 
-    These are the words that it polls and also writes, and those of atomics whose results it uses.
+    These are the words that it polls and also changes, and those of atomics whose results it uses.
     """
     steps, polls = program.analysis(find_global_accesses), program.analysis(find_polls)
-    polled = _pointers_of(program, polls) & _pointers_of(program, [s for s in steps if global_accesses(s, "write")])
+    polled = _pointers_of(program, polls) & _pointers_of(
+        program, [s for s in steps if global_accesses(s, "write", "update")]
+    )
     drawn = [step for step in steps if global_accesses(step, "update") and is_result_used(program, step)]
     return frozenset(polled | _pointers_of(program, drawn))
 
