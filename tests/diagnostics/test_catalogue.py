@@ -110,7 +110,7 @@ def test_the_title_of_a_fix_is_one_of_the_catalogue() -> None:
 
 
 def test_codes_and_names_are_unique_and_in_order() -> None:
-    assert len(CODES) == 85
+    assert len(CODES) == 86
     assert list(CODES) == sorted(CODES)
     assert len({*CODES}) == len({code.name for code in CODES}) == len(CODES)
 

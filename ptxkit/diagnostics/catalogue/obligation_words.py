@@ -18,6 +18,7 @@ REGISTERS_FENCED = TextTemplate(
     " of the same shape"
 )
 UNREACHABLE = TextTemplate("no path leads to it")
+GUARD_ASSIGNED = TextTemplate("the instruction at {lines} assigns its guard")
 OWN_ADDRESSES = TextTemplate("base: on each path, {bases}")
 BASE_NONE = TextTemplate("it is an integer")
 BASE_VARIABLE = TextTemplate("it is `{name}` in .{space}, or a part of it")

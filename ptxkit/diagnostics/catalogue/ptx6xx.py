@@ -356,3 +356,10 @@ FLAG_UNORDERED = DiagnosticCode(
 KERNEL_ABORTED = DiagnosticCode("PTX650", "kernel-aborted")
 
 UNINITIALIZED_DATA = DiagnosticCode("PTX651", "uninitialized-data", Severity.WARNING)
+
+UNASSIGNED_GUARD = DiagnosticCode(
+    "PTX652", "unassigned-guard", sections=("Predicated Execution", "Register State Space")
+)
+_text = partial(MessageTemplate, UNASSIGNED_GUARD)
+GUARD_NEVER_ASSIGNED = _text("no instruction has assigned the predicate `{predicate}` on any path to its use here")
+ASSIGN_GUARD = _text("assign `{predicate}` before, with `setp` or with the instruction whose result it is")
