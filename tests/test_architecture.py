@@ -72,6 +72,7 @@ MAY_KNOW = {
     "kernel_model": {"syntax", "linter", "contract_survey"},
     "device": {"syntax", "isa", "kernel_model"},
     "device_runs": {"syntax", "isa", "emulator", "device"},
+    "stress": {"syntax", "isa", "analysis", "emulator", "device", "device_runs"},
     "build": {"syntax", "isa", "kernel_model"},
     "kernels": {"build", "device"},
     "lsp": {
@@ -106,6 +107,9 @@ MAY_KNOW = {
         "verifier",
         "view_builder",
         "emulator",
+        "device",
+        "device_runs",
+        "stress",
     },
     "ptxas_wrapper": {"rules", "settings", "batch", "report", "cli"},
     "__init__": {"syntax", "linter", "device"},

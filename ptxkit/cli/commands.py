@@ -22,6 +22,7 @@ SECTIONS = {
     "Check": {
         "lint": "Check PTX files and report diagnostics.",
         "verify": "Check PTX files as lint does, and run their kernels.",
+        "stress": "Run one kernel on the GPU under random delays.",
         "fuzz": "Test ptxkit, ptxas and the GPU against each other.",
     },
     "Compile": {

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy
 
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import read_text
 from ptxkit.cli.input_settings import InputSettings
+from ptxkit.cli.kernel_choice import bind_arguments, choose_kernel, require_block
 from ptxkit.cli.launch_options import LAUNCH_NAMES, launch_options, unique_arguments
 from ptxkit.cli.limits import DEFAULT_GPU_SECONDS, DEFAULT_MACHINE_SECONDS
 from ptxkit.cli.lint_options import LintOptions
@@ -26,20 +24,16 @@ from ptxkit.cli.value_types import Seconds, WordChoice, join_choices, seed_optio
 from ptxkit.emulator import POLICIES, RunResult
 from ptxkit.exit_status import ExitStatus
 from ptxkit.linter import apply_overrides
-from ptxkit.mangled_names import distinct_short_names, names_meant, short_name
 from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import FileResult
 from ptxkit.settings.errors import SettingsError
 from ptxkit.syntax import PTXSyntaxError, parse
-from ptxkit.syntax.tree import Function, Module
+from ptxkit.syntax.tree import Function
 from ptxkit.verifier import ArgumentSpec
 from ptxkit.verifier.parameter_names import (
-    by_parameter,
     choose_parameter,
-    display_names,
     find_parameter,
-    parameter_names,
 )
 
 _GROUPS = {
@@ -152,16 +146,11 @@ def run(  # noqa: PLR0913 (options)
         ctx.exit(write_error(error))
     except LaunchConflictError as error:
         raise CommandLineError(str(error), "change the launch in the settings, or write `--isolated`") from error
-    kernel = _choose_kernel(module, entry, path)
+    kernel = choose_kernel(module, entry, path)
     given = unique_arguments(arguments)
     kept = _output_targets(outputs, kernel)
-    try:
-        passed = _bind_arguments(kernel, given, seed)
-    except MemoryError as error:
-        raise CommandLineError(f"an argument does not fit into memory: {error}", "write a smaller shape") from error
-    if block is None and kernel.directive("reqntid") is None:
-        what = f"the kernel `{kernel.name}` has no .reqntid, so the number of threads of a CTA is unknown"
-        raise CommandLineError(what, "write `--block 128`, for example")
+    passed = bind_arguments(kernel, given, seed)
+    require_block(kernel, block)
     texts = tuple(f"{key}={value.text}" for key, value in given.items())
     extents = (grid or (1,), block, cluster, shared or 0)
     subject = RunSubject(source, settings, written, module, kernel, *extents, tuple(passed), texts, kept)
@@ -177,43 +166,6 @@ def run(  # noqa: PLR0913 (options)
 
         status = run_on_gpu(subject, mine, status, seconds or DEFAULT_GPU_SECONDS, is_timed=is_timed)
     ctx.exit(status)
-
-
-def _choose_kernel(module: Module, entry: str | None, path: str) -> Function:
-    """Returns the kernel of a name, or the only one. Raises CommandLineError."""
-    kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
-    names = list(kernels) if entry is None else names_meant(entry, kernels)
-    if len(names) == 1:
-        return kernels[names[0]]
-    if entry is None:
-        what = f"`{path}` has {len(names)} kernels, but one is required"
-    elif names:
-        what = f"`{path}` has several kernels `{entry}`"
-    else:
-        raise CommandLineError(
-            f"there is no kernel `{entry}` in `{path}`", _choices("the kernels are", distinct_short_names(kernels))
-        )
-    raise CommandLineError(what, _choices("choose one by `--entry`", names))
-
-
-def _choices(introduction: str, names: Sequence[str]) -> str:
-    return f"{introduction} {', '.join(f'`{each}`' for each in names) or 'none'}"
-
-
-def _bind_arguments(kernel: Function, given: dict[str, ArgumentSpec], seed: int) -> list[Any]:
-    """The arguments in the order of the parameters. The machine gets a copy; `--out` shows the final contents."""
-    chance = numpy.random.default_rng(seed)
-    for text in given:
-        if find_parameter(text, kernel) is None:
-            what = f"the kernel `{short_name(kernel.name)}` has no parameter `{text}`"
-            raise CommandLineError(what, choose_parameter([kernel]))
-    bound = by_parameter(given, kernel)
-    names = parameter_names(kernel)
-    missing = [shown for name, shown in zip(names, display_names(kernel), strict=True) if name not in bound]
-    if missing:
-        what = _choices(f"the kernel `{short_name(kernel.name)}` requires a value for each of", missing)
-        raise CommandLineError(what, f"write `--arg {missing[0]}=VALUE`")
-    return [bound[name].make_value(chance) for name in names]
 
 
 def _output_targets(outputs: tuple[str, ...], kernel: Function) -> dict[int, Path | None]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         assert_same_kernel,
     )
     from ptxkit.testing.oracles.rules_vs_emulator import assert_verdicts_agree
+    from ptxkit.testing.oracles.stress_assertion import assert_stable_under_stress
     from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "assert_ptxas_agrees",
     "assert_round_trips",
     "assert_same_kernel",
+    "assert_stable_under_stress",
     "assert_verdicts_agree",
 ]
 
@@ -44,6 +46,7 @@ _ELSEWHERE = {
     "Litmus": "generators.litmus",
     "GeneratedPipeline": "pipelines.pipeline",
     "assert_litmus": "generators.litmus",
+    "assert_stable_under_stress": "oracles.stress_assertion",
     "assert_verdicts_agree": "oracles.rules_vs_emulator",
 }
 """The module that defines each public name, unless it is `oracles`."""

@@ -109,3 +109,9 @@ MAX_WRAPPED_STATEMENTS = 5
 
 MAX_REWRITE_PLACES = 4
 """The number of places of a kernel to which a rewrite is applied at once."""
+
+SANITIZER_START_SECONDS = 40.0
+"""The seconds until compute-sanitizer has started a process and its kernel, and for what remains after its launches."""
+
+STRESS_BATCH = 16
+"""The plain runs of a mutant after which the time is checked."""

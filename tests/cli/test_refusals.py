@@ -118,6 +118,18 @@ BAD = {
         ["--config", "wrong.toml", "k.ptx"],
     ],
     "contract": [["nowhere.ptx"], ["--launch", "other:block=8", "k.ptx"], ["--launch", "k", "k.ptx"]],
+    "stress": [
+        ["nowhere.ptx"],
+        ["broken.ptx"],
+        ["k.ptx"],
+        ["--entry", "other", "k.ptx"],
+        ["--arg", "q=1", "k.ptx"],
+        ["--arg", "p=u32[8]", "k.ptx"],
+        ["--on", "machine", "--arg", "p=u32[8]", "--block", "2000", "k.ptx"],
+        ["--on", "cpu", "k.ptx"],
+        ["--seconds", "0", "k.ptx"],
+        ["--runs", "0", "k.ptx"],
+    ],
     "transfers": [["nowhere.ptx"], ["--launch", "other:block=8", "k.ptx"], ["--launch", "k", "k.ptx"]],
     "verify": [
         ["nowhere.ptx"],
@@ -195,7 +207,7 @@ def test_errors_of_click_have_the_same_format(ptxkit: Run, command: str) -> None
         assert_refused(ptxkit(command, *needed, option))
     if command in ("isa", "explain", "rule"):
         needed = ["add"]
-    if command in ("isa", "explain", "rule", "view", "run", "fuzz", "lsp"):
+    if command in ("isa", "explain", "rule", "view", "run", "stress", "fuzz", "lsp"):
         assert_refused(ptxkit(command, *needed, "extra"))
     elif command != "lint":
         assert_refused(ptxkit(command))
@@ -220,6 +232,6 @@ def test_an_error_after_the_report_follows_it(folder: Path) -> None:
 
 
 def test_the_corrected_command_lines_run(ptxkit: Run) -> None:
-    for command in sorted(set(cli.commands) - {"lsp", "fuzz", "run", "extract"}):
+    for command in sorted(set(cli.commands) - {"lsp", "fuzz", "run", "stress", "extract"}):
         assert ptxkit(command, *NEEDED.get(command, ["k.ptx"])).exit_code == 0, command
     assert ptxkit("run", "--arg", "p=u32[8]", "--block", "1", "k.ptx").exit_code == 0

@@ -19,6 +19,7 @@ BUILT_IN: Mapping[str, str] = {
     "assert_ptxas_agrees": "oracles.assertions",
     "assert_round_trips": "oracles.assertions",
     "assert_same_kernel": "oracles.assertions",
+    "assert_stable_under_stress": "oracles.stress_assertion",
     "assert_survives": "oracles.assertions",
     "assert_verdicts_agree": "oracles.rules_vs_emulator",
     "on_machine": "oracles.assertions",

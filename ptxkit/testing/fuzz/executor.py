@@ -80,7 +80,7 @@ def recheck_cause(example: Example) -> str:
     return ""
 
 
-_GPU_ORACLES = ("assert_machine_matches_device", "assert_optimisation_invariant")
+_GPU_ORACLES = ("assert_machine_matches_device", "assert_optimisation_invariant", "assert_stable_under_stress")
 
 
 def _is_defined(example: Example) -> bool:

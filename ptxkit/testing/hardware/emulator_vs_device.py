@@ -134,16 +134,17 @@ def _file_launches(name: str, seed: int) -> Iterator[ComparedLaunch]:
     text = (CORPUS.parent / f"{name}.ptx").read_text("utf-8")
     reasons = unspecified_bits(text)
     for request in load_launch_table().requests_for(text, name):
-        launch, elements = _random_arguments(request, text, numpy.random.default_rng(seed))
+        launch, elements = launch_of_request(request, text, numpy.random.default_rng(seed))
         yield ComparedLaunch(name, _size_text(request), text, launch, reasons, elements=elements)
         if reasons and APPROXIMATE_FUNCTIONS not in reasons:
             exact = replace(launch, arguments=tuple(map(_with_integers, launch.arguments)))
             yield ComparedLaunch(name, f"{_size_text(request)}, integers", text, exact, elements=elements)
 
 
-def _random_arguments(
+def launch_of_request(
     request: VerifyRequest, text: str, chance: numpy.random.Generator
 ) -> tuple[DeviceLaunch, dict[int, str]]:
+    """Returns the launch of a request for one kernel of a text, and the types of arrays that NumPy does not have."""
     (entry,) = request.entries
     function = parse(text).function(entry)
     assert function is not None

@@ -45,6 +45,7 @@ __all__ = [
     "assert_same_kernel",
     "assert_survives",
     "compile_at_level",
+    "launch_for",
     "launch_argument",
     "launch_of",
     "on_device",
@@ -117,7 +118,7 @@ def assert_survives(source: Source) -> None:
 @track_oracle
 def assert_machine_matches_device(source: Source, launch: DeviceLaunch | None = None, *, level: str = "3") -> None:
     """Asserts that the reference machine and the GPU write the same bytes. launch: optional for a generated kernel."""
-    text, launch = text_of(source), _launch_of(source, launch)
+    text, launch = text_of(source), launch_for(source, launch)
     require_device()  # skips the test before the machine runs
     mine = on_machine(text, launch)
     theirs = on_device(text, launch, level)
@@ -130,7 +131,7 @@ def assert_optimisation_invariant(
     source: Source, launch: DeviceLaunch | None = None, levels: Sequence[str] = LEVELS
 ) -> None:
     """Asserts that the GPU writes the same bytes at all optimization levels. levels: some of `LEVELS`."""
-    text, launch = text_of(source), _launch_of(source, launch)
+    text, launch = text_of(source), launch_for(source, launch)
     first = on_device(text, launch, levels[0])
     for level in levels[1:]:
         for at, array in on_device(text, launch, level).items():
@@ -144,7 +145,7 @@ def assert_same_kernel(
     """Asserts that two texts of a kernel write the same bytes: a transformation, or two compilers. on: `machine` or
     `device`.
     """
-    launch = _launch_of(first, launch)
+    launch = launch_for(first, launch)
     texts = text_of(first), text_of(second)
     left, right = (on_machine(text, launch) if on == "machine" else on_device(text, launch) for text in texts)
     for at, array in left.items():
@@ -154,7 +155,7 @@ def assert_same_kernel(
 @track_oracle
 def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[int, Any]:
     """Returns the arrays after a run on the reference machine. Raises AssertionError with its findings."""
-    text, launch = text_of(source), _launch_of(source, launch)
+    text, launch = text_of(source), launch_for(source, launch)
     found = emulate_within_budget(launch, text)
     if not found.is_clean:
         raise AssertionError(
@@ -168,7 +169,7 @@ def on_device(source: Source, launch: DeviceLaunch | None = None, level: str = "
     """Returns the arrays after a run on the GPU. Raises AssertionError with its error, and SkipTest if there is no
     GPU.
     """
-    text, launch, device = text_of(source), _launch_of(source, launch), require_device()
+    text, launch, device = text_of(source), launch_for(source, launch), require_device()
     cubin = compile_at_level(text, _device_target(text, device), level)
     if isinstance(cubin, str):
         raise AssertionError(f"not compiled: {cubin}\n{text}")
@@ -198,7 +199,8 @@ def launch_argument(arguments: Mapping[str, Any]) -> DeviceLaunch | None:
     return next((launch for each in arguments.values() if (launch := _own_launch(each)) is not None), None)
 
 
-def _launch_of(source: Source, launch: DeviceLaunch | None) -> DeviceLaunch:
+def launch_for(source: Source, launch: DeviceLaunch | None) -> DeviceLaunch:
+    """Returns the launch that is given, or that of the source. Raises ValueError if neither exists."""
     found = launch if launch is not None else _own_launch(source)
     if found is None:
         raise ValueError("pass the launch of the kernel: only a generated kernel has one")

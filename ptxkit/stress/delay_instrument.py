@@ -1,0 +1,134 @@
+"""Inserts delays before the sites of a module, whose lengths the host chooses for each launch.
+
+The delays preserve the meaning of the module:
+
+* The inserted instructions write registers that the module does not have, read those, special registers and a new
+  variable that nothing else accesses, and have no effect but time: `nanosleep` orders nothing.
+* They have no guard and no branch, so the threads that execute a statement are those that executed it before, and a
+  warp that is converged at a site remains so. For the same reason no part of a warp is delayed alone: it would have to
+  diverge, and aligned instructions require that it does not.
+* PTX guarantees no speed of any thread, so a program whose result depends on a delay is wrong.
+
+A delay is a hash of the plan's words, the site, the warp and the CTA, and so the same in all lanes of a warp. The plan
+is a variable in constant memory with four words for the module (seed, factor of the warp, factor of the CTA, unused)
+and four for each site (mask of the nanoseconds, salt, shift of the clock, mask of the selection). A factor of zero
+makes the delay the same for all warps or CTAs. The clock is shifted and added, so that the iterations of a loop differ;
+a shift of 32 excludes it. A warp is delayed at a site if its hash and the mask of the selection have no common bit. The
+variable holds zeros, with which no thread sleeps, until the host writes a plan.
+
+Source: PTX ISA, "Miscellaneous Instructions: nanosleep", "Special Registers".
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.ir.program import flatten
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.targets import parse_target
+from ptxkit.refusal import RefusedError
+from ptxkit.stress.delay_sites import DelaySite, find_sites, functions_with_code, site_steps
+from ptxkit.stress.limits import MAX_SITES
+from ptxkit.syntax import print_module
+from ptxkit.syntax.tree import Module, Statement
+from ptxkit.syntax.tree_edit import TreeEdit, apply_edits, parse_items, parse_statements
+
+WORDS_PER_ENTRY = 4
+"""The words of the plan for the module, and for each site."""
+
+_WORD_BYTES = 4
+_OLDEST_TARGET, _OLDEST_VERSION = 70, (6, 3)
+"""The first architecture and PTX version with `nanosleep`."""
+
+
+class NoDelaysError(RefusedError):
+    """A module into which no delays can be inserted."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelayedModule:
+    """A module with delays. sites: in the original module. plan: the name of the variable that holds the plan."""
+
+    text: str
+    sites: tuple[DelaySite, ...]
+    plan: str
+
+
+def insert_delays(module: Module) -> DelayedModule:
+    """Returns a parsed module with a delay before each site. Raises NoDelaysError."""
+    sites = find_sites(module)
+    _check_possible(module, len(sites))
+    assert module.source is not None
+    prefix = "ptxkit_stress"
+    while prefix in module.source.text:
+        prefix += "_"
+    plan = f"{prefix}_plan"
+    size = WORDS_PER_ENTRY * (len(sites) + 1)
+    items = parse_items(f".visible .const .align 16 .u32 {plan}[{size}];")
+    made, number, source = module, 0, module.source.text
+    for function in functions_with_code(module):
+        replaced: dict[int, tuple[Statement, ...]] = {}
+        for step in site_steps(flatten(module, function)):
+            number += 1
+            replaced[step.start] = (*_delay(prefix, plan, number), step.linear.instruction)
+        if replaced:
+            made = apply_edits(made, function, [TreeEdit(replaced, _beginning(prefix, plan, source), items)])
+    return DelayedModule(print_module(made), tuple(sites), plan)
+
+
+def _check_possible(module: Module, count: int) -> None:
+    target = parse_target(module.targets[0]) if module.targets else None
+    if target is None or target.number < _OLDEST_TARGET or (module.version or (0, 0)) < _OLDEST_VERSION:
+        raise NoDelaysError(
+            "delays need nanosleep, which the module's .version or .target does not have",
+            "compile for sm_70 and PTX 6.3, or newer",
+        )
+    if not count:
+        raise NoDelaysError("the module has no access and no synchronization to delay", "choose another file")
+    if count > MAX_SITES:
+        raise NoDelaysError(
+            f"the module has {count} sites of delays, more than {MAX_SITES}", "write only the kernel to a file"
+        )
+
+
+def _beginning(prefix: str, plan: str, text: str) -> tuple[Statement, ...]:
+    """The declarations of a function, and the part of the hash that is the same at all of its sites."""
+    a, b, base = f"%{prefix}_a", f"%{prefix}_b", f"%{prefix}_base"
+    loaded = ", ".join(f"%{prefix}_{each}" for each in ("mask", "salt", "shift", "choice"))
+    return parse_statements(
+        f".reg .b32 {a}, {b}, {base}, {loaded}; .reg .pred %{prefix}_chosen;"
+        f" ld.const.v4.u32 {{{loaded}}}, [{plan}];"
+        f" {_flat_number('tid', text, a, b)} shr.u32 {a}, {a}, 5;"
+        f" mad.lo.u32 {base}, {a}, %{prefix}_salt, %{prefix}_mask;"
+        f" {_flat_number('ctaid', text, a, b)} mad.lo.u32 {base}, {a}, %{prefix}_shift, {base};"
+    )
+
+
+def _flat_number(register: str, text: str, result: str, other: str) -> str:
+    """The number of a thread in its CTA, or of a CTA in its grid, of the dimensions that the module reads.
+
+    A module that reads only `.x` is for one dimension, and the analysis relies on that.
+    """
+    code = f"mov.u32 {result}, 0;"
+    for axis, below in (("z", "y"), ("y", "x")):
+        if f"%{register}.{axis}" in text:
+            code += f" mov.u32 {other}, %{register}.{axis}; add.u32 {result}, {result}, {other};"
+            code += f" mov.u32 {other}, %n{register}.{below}; mul.lo.u32 {result}, {result}, {other};"
+    return f"{code} mov.u32 {other}, %{register}.x; add.u32 {result}, {result}, {other};"
+
+
+def _delay(prefix: str, plan: str, number: int) -> tuple[Statement, ...]:
+    """The delay before a site; number: from 1, as entry 0 of the plan is that of the module."""
+    a, b, base, mask, salt, shift, choice = (
+        f"%{prefix}_{each}" for each in ("a", "b", "base", "mask", "salt", "shift", "choice")
+    )
+    entry = f"{plan}+{number * WORDS_PER_ENTRY * _WORD_BYTES}"
+    return parse_statements(
+        f"ld.const.v4.u32 {{{mask}, {salt}, {shift}, {choice}}}, [{entry}];"
+        f" mov.u32 {a}, %clock; shr.u32 {a}, {a}, {shift}; add.u32 {a}, {a}, {base}; add.u32 {a}, {a}, {salt};"
+        # The finalizer of MurmurHash3: each bit of the sum changes each bit of the result.
+        f" shr.u32 {b}, {a}, 16; xor.b32 {a}, {a}, {b}; mul.lo.u32 {a}, {a}, 0x85EBCA6B;"
+        f" shr.u32 {b}, {a}, 13; xor.b32 {a}, {a}, {b}; mul.lo.u32 {a}, {a}, 0xC2B2AE35;"
+        f" shr.u32 {b}, {a}, 16; xor.b32 {a}, {a}, {b};"
+        f" and.b32 {choice}, {a}, {choice}; setp.eq.u32 %{prefix}_chosen, {choice}, 0;"
+        f" shr.u32 {a}, {a}, 8; and.b32 {a}, {a}, {mask}; selp.b32 {a}, {a}, 0, %{prefix}_chosen;"
+        f" nanosleep.u32 {a};"
+    )

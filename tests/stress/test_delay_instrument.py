@@ -1,0 +1,142 @@
+"""Delays change neither the findings of the linter nor the results of the reference machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy
+import pytest
+
+from ptxkit.diagnostics import Verdict
+from ptxkit.emulator import RunBudget
+from ptxkit.linter import lint
+from ptxkit.stress.delay_instrument import NoDelaysError, insert_delays
+from ptxkit.stress.delay_plan import choose_plan
+from ptxkit.stress.delay_sites import find_sites
+from ptxkit.syntax import parse
+from ptxkit.testing.corpus.launch_table import LAUNCHES_FILE, load_launch_table
+from ptxkit.testing.hardware.emulator_vs_device import launch_of_request
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+
+KERNELS = sorted(LAUNCHES_FILE.parent.glob("*.ptx"))
+LINTED = [
+    each
+    for each in KERNELS
+    if each.name.split(".")[0]
+    in {
+        *("bulk_reduce_add", "cp_async_mbarrier", "dsmem_copy", "hand_cluster_relaxed", "hand_double_buffer"),
+        *("hand_tensor_maps", "multicast_cluster", "ring_one_producer", "tcgen05_product", "wgmma_st_shared"),
+    }
+]
+"""Kernels of each kind of synchronization; the linter needs a minute for all of them with delays."""
+
+SMALL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 s[128];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    st.shared.u32 [s], %r1;
+    bar.sync 0;
+    ld.shared.u32 %r2, [s];
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+"""
+
+
+def codes(verdict: Verdict) -> list[Counter[str]]:
+    return [Counter(each.code for each in verdict.diagnostics), Counter(each.code for each in verdict.undecided)]
+
+
+@pytest.mark.parametrize("path", LINTED, ids=lambda each: each.name)
+def test_the_linter_has_the_same_findings_and_questions_about_a_kernel_with_delays(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert codes(lint(insert_delays(parse(text)).text)) == codes(lint(text))
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda each: each.name)
+def test_a_kernel_with_delays_has_the_same_results_on_the_machine(path: Path) -> None:
+    text = path.read_text("utf-8")
+    delayed = insert_delays(parse(text))
+    for request in load_launch_table().requests_for(text, path.name):
+        launch, _ = launch_of_request(request, text, numpy.random.default_rng(0))
+        first, second = (
+            launch.emulate(each, races=False, budget=RunBudget(seconds=60.0)) for each in (text, delayed.text)
+        )
+        assert first.is_clean
+        assert second.is_clean
+        for number, array in first.outputs.items():
+            assert numpy.asarray(array).tobytes() == numpy.asarray(second.outputs[number]).tobytes()
+
+
+def test_ptxas_accepts_all_kernels_with_delays() -> None:
+    ptxas = installed_ptxas()[0]
+    for path in KERNELS:
+        module = parse(path.read_text("utf-8"))
+        assert ptxas.refusal(insert_delays(module).text, module.targets[0]) is None, path.name
+
+
+def test_the_sites_are_the_shared_and_global_accesses_and_the_synchronization() -> None:
+    found = find_sites(parse(SMALL))
+    assert [(each.line, each.text) for each in found] == [
+        (11, "st.shared.u32 [s], %r1;"),
+        (12, "bar.sync 0;"),
+        (13, "ld.shared.u32 %r2, [s];"),
+        (14, "st.global.u32 [%rd1], %r2;"),
+    ]
+
+
+def test_no_delay_separates_the_operations_of_a_wgmma_group() -> None:
+    text = next(each for each in KERNELS if each.name.startswith("wgmma_st_shared")).read_text("utf-8")
+    opcodes = {each.text.split()[0].rstrip(";") for each in find_sites(parse(text))}
+    assert any(each.startswith("wgmma.fence") for each in opcodes)
+    assert any(each.startswith("wgmma.wait_group") for each in opcodes)
+    assert not any(each.startswith(("wgmma.mma_async", "wgmma.commit_group")) for each in opcodes)
+
+
+def test_the_names_of_the_module_are_not_reused() -> None:
+    text = SMALL.replace(".reg .b64", ".reg .b32 %ptxkit_stress_a;\n.reg .b64")
+    made = insert_delays(parse(text))
+    assert made.plan not in text
+    assert ".reg .b32 %ptxkit_stress_a;" in made.text
+    assert codes(lint(made.text)) == codes(lint(text))
+
+
+def test_a_kernel_of_several_dimensions_numbers_its_warps_by_all_of_them() -> None:
+    assert "%ntid.x" not in insert_delays(parse(SMALL)).text
+    assert "%ntid.x" in insert_delays(parse(SMALL.replace("%tid.x", "%tid.y"))).text
+
+
+@pytest.mark.parametrize(
+    ("change", "printed"),
+    [
+        ((".target sm_90", ".target sm_60"), "nanosleep"),
+        ((".version 8.0", ".version 6.0"), "nanosleep"),
+    ],
+)
+def test_a_module_without_nanosleep_is_refused(change: tuple[str, str], printed: str) -> None:
+    with pytest.raises(NoDelaysError, match=printed):
+        insert_delays(parse(SMALL.replace(*change)))
+
+
+def test_a_module_without_sites_is_refused() -> None:
+    with pytest.raises(NoDelaysError, match="no access"):
+        insert_delays(parse(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"))
+
+
+def test_the_words_of_a_plan_fill_the_variable_of_the_module() -> None:
+    from random import Random
+
+    made = insert_delays(parse(SMALL))
+    plan = choose_plan(Random(3), len(made.sites))
+    words = plan.words(len(made.sites))
+    assert f".u32 {made.plan}[{len(words)}];" in made.text
+    assert words[:3].tolist() == [plan.seed, plan.warp_factor, plan.cta_factor]
+    for number, each in plan.delays.items():
+        assert words[4 * number + 4 : 4 * number + 8].tolist() == [each.mask, each.salt, each.shift, each.choice]

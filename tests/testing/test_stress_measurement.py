@@ -1,0 +1,74 @@
+"""The measurement of stress runs, with the reference machine in the place of the GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ptxkit.fast_dataclasses import replace
+from ptxkit.stress.machine_backend import MachineBackend
+from ptxkit.stress.stress_session import StressEffort
+from ptxkit.testing.corpus.launch_table import LAUNCHES_FILE
+from ptxkit.testing.mutation import equivalent_mutants
+from ptxkit.testing.mutation.campaign import load_kernels
+from ptxkit.testing.mutation.stress_measurement import (
+    METHODS,
+    PLAIN,
+    STRESS,
+    MeasuredKernel,
+    MeasuredMutant,
+    measured_kernels,
+    sample_evenly,
+    show_by_runs,
+    show_by_tool,
+    table_lines,
+    with_expected_outputs,
+)
+
+EFFORT = StressEffort(seconds=60, runs=24, minimize_seconds=0)
+FILE = next(each for each in load_kernels([LAUNCHES_FILE.parent]) if each.name.startswith("hand_double_buffer"))
+
+
+def known_kernel() -> MeasuredKernel:
+    explanations = equivalent_mutants.load_explanations(LAUNCHES_FILE.parent / "equivalent.toml")
+    (kernel,) = measured_kernels(FILE, explanations, 1)
+    known, reference = with_expected_outputs(kernel, MachineBackend())
+    assert reference == "the reference machine"
+    return known
+
+
+def test_stress_shows_a_fault_that_plain_runs_do_not_show() -> None:
+    kernel = known_kernel()
+    mutant = next(each for each in kernel.mutants if each.family == "delete-barrier")
+    subject = kernel.with_fault(mutant, FILE.text)
+    assert show_by_runs(subject, PLAIN, MachineBackend(), EFFORT) == ""
+    assert "argument 1" in show_by_runs(subject, STRESS, MachineBackend(), EFFORT)
+    assert show_by_runs(kernel.subject, STRESS, MachineBackend(), EFFORT) == ""
+
+
+def test_no_harmless_and_no_explained_change_is_known_kernel() -> None:
+    assert all(each.rules for each in known_kernel().mutants)
+
+
+def test_a_sample_has_its_number_of_mutants() -> None:
+    kernel = known_kernel()
+    twice = [kernel, replace(kernel, name="other")]
+    assert sum(len(each.mutants) for each in sample_evenly(twice, 5, 0)) == 5
+    assert sample_evenly(twice, 0, 0) == twice
+
+
+def test_the_table_counts_mutants_by_family_and_tools_together() -> None:
+    mutant = known_kernel().mutants[0]
+    results = [MeasuredMutant(mutant, {PLAIN: "x", "memcheck": "y"}), MeasuredMutant(mutant, {"racecheck": "z"})]
+    *_, own, total = table_lines(results, METHODS)
+    assert own.split() == [mutant.family, "2", "1", "0", "1", "1", "0", "2"]
+    assert total.split() == ["all", "2", "1", "0", "1", "1", "0", "2"]
+
+
+def test_the_first_error_of_a_tool_is_shown(tmp_path: Path) -> None:
+    lines = "========= COMPUTE-SANITIZER\\n========= Error: Race reported between Write and Read\\n"
+    for number, (status, printed) in enumerate([(99, lines), (0, "========= ERROR SUMMARY: 0 errors\\n")]):
+        tool = tmp_path / f"tool{number}"
+        tool.write_text(f"#!/bin/sh\nprintf '{printed}'\nexit {status}\n")
+        tool.chmod(0o755)
+        shown = show_by_tool("racecheck", str(tool), "sm_90a", known_kernel().subject, 1.0)
+        assert shown == ("Race reported between Write and Read" if status else "")
