@@ -177,6 +177,9 @@ def compile(  # noqa: A001, PLR0913 (the command's name; options)
         ctx.exit(write_device_error(error, _REMEDY, inputs.single_module))
     for text in (*(str(each.message) for each in caught), *_WARNING.findall(cubin.log)):
         click.echo(f"ptxkit: warning: {escape_text(text)}", err=True)
+    if not cubin.kernels and len(inputs.modules) < len(inputs.linked):
+        what = "the cubin has no kernel: nvJitLink leaves out code of objects and fat binaries that is not relocatable"
+        click.echo(f"ptxkit: warning: {what} (nvcc -rdc=true makes it so)", err=True)
     failure = write_atomically(path, cubin.code) if path is not None else None
     if failure is not None:
         raise CommandLineError(f"`{path}` cannot be written: {failure}", "name another file by `--output CUBIN`")

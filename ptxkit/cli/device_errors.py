@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from ptxkit.cli.refusals import PROGRAM, write_refusal
 from ptxkit.device.errors import CompileError, Complaint, DeviceError, LinkError, MissingLibraryError
 from ptxkit.elf import ElfError
 from ptxkit.exit_status import ExitStatus
 from ptxkit.syntax.tree import Module
 
+_LOGGED_ERROR = re.compile(r"^ *(?:ptxas )?(?:error|fatal) *: *(.+)$", re.MULTILINE)
+"""An error in the log of ptxas or nvJitLink."""
+_REPEATS = re.compile("aborted due to errors")
 _LINK_REMEDY = "name all files that define what is used, and each definition once"
 
 
@@ -18,9 +23,9 @@ def write_device_error(error: DeviceError | ElfError, remedy: str, module: Modul
     """
     if isinstance(error, CompileError) and not error.undefined_names:
         for each in error.complaints:
-            write_refusal("; ".join(each.message.splitlines()), remedy, _place(each, module))
+            write_refusal(_message(each.message), remedy, _place(each, module))
         return ExitStatus.COULD_NOT_RUN
-    message = "; ".join(str(error).splitlines())
+    message = _message(str(error))
     if isinstance(error, CompileError):
         message, remedy = f"no file defines {', '.join(f'`{each}`' for each in error.undefined_names)}", _LINK_REMEDY
     elif isinstance(error, MissingLibraryError):
@@ -30,6 +35,12 @@ def write_device_error(error: DeviceError | ElfError, remedy: str, module: Modul
     elif isinstance(error, ElfError):
         remedy = error.remedy
     return write_refusal(message, remedy)
+
+
+def _message(text: str) -> str:
+    """The errors in the text of a compiler, or the whole text, as one line."""
+    errors = [each for each in _LOGGED_ERROR.findall(text) if not _REPEATS.search(each)]
+    return "; ".join(errors or text.splitlines())
 
 
 def _place(complaint: Complaint, module: Module | None) -> str:

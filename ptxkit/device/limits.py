@@ -39,3 +39,6 @@ MIN_TIMED_LAUNCHES, MAX_TIMED_LAUNCHES = 5, 200
 
 MAX_TIMED_SECONDS = 1.0
 """The seconds of GPU time after which no further launch is measured."""
+
+OVERWRITTEN_BYTES = 256 << 20
+"""The bytes that are written before a launch whose time is measured: more than the L2 cache of any GPU holds."""

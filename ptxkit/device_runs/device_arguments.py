@@ -15,7 +15,7 @@ from ptxkit.device.arguments import NUMPY_CODES
 from ptxkit.device.signature import Argument
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument
 
-_POINTER_BYTES = 8
+_ADDRESS_BYTES = 8
 
 
 def read_back(argument: Any, there: Mapping[int, Any]) -> Any:
@@ -42,30 +42,40 @@ def host_array(argument: Any) -> np.ndarray[Any, Any] | None:
 
 
 def upload_parameter(value: Any, parameter: Argument, there: dict[int, Any]) -> Any:
-    """Returns the argument of the launch for a parameter, with the bits that the reference machine stores: a negative
-    number for an unsigned parameter, and the bytes of a structure.
+    """Returns the argument of the launch for a parameter, with the bits that the reference machine stores.
+
+    there: arrays on the device, by the identity of the host arrays and tables; it receives those that are copied.
     """
-    if parameter.type is None and isinstance(value, list):
-        maps = b"".join(table_entry(upload_argument(each, there)) for each in value)
-        return maps.ljust(parameter.size or len(maps), b"\0")
-    if parameter.type is None and isinstance(value, np.ndarray):
-        return value.tobytes()
-    code = np.dtype(NUMPY_CODES.get(parameter.type or "", "u8"))
-    if isinstance(value, np.ndarray) and (not value.ndim or code.itemsize < _POINTER_BYTES):
+    if parameter.type is None:
+        return _upload_structure(value, parameter.size, there)
+    code = np.dtype(NUMPY_CODES.get(parameter.type, "u8"))
+    if isinstance(value, np.ndarray) and (not value.ndim or code.itemsize < _ADDRESS_BYTES):
         return np.frombuffer(value.tobytes(), code)[0] if value.nbytes == code.itemsize else value
     if isinstance(value, int) and code.kind in "ui" and parameter.space is None:
         width = 8 * code.itemsize
-        if -(1 << (width - 1)) <= value < 0:
+        if -(1 << (width - 1)) <= value < 0:  # a negative number may be that of an unsigned parameter
             return np.dtype(f"u{code.itemsize}").type(value & ((1 << width) - 1)).view(code)
     return upload_argument(value, there)
 
 
+def _upload_structure(value: Any, size: int | None, there: dict[int, Any]) -> Any:
+    """Returns the argument of a structure: a tensor map, the bytes of several, or those of an array. A structure with
+    the size of an address is the address of an array or of a table.
+    """
+    if isinstance(value, list) and all(isinstance(each, TensorMapArgument) for each in value):
+        maps = b"".join(table_entry(upload_argument(each, there)) for each in value)
+        return maps.ljust(size or len(maps), b"\0")
+    if isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim and size == _ADDRESS_BYTES):
+        return table_entry(upload_argument(value, there))
+    return value.tobytes() if isinstance(value, np.ndarray) else upload_argument(value, there)
+
+
 def upload_argument(argument: Any, there: dict[int, Any]) -> Any:
-    """Returns the argument of the launch. there: arrays on the device, by the identity of the host arrays."""
+    """Returns the argument of the launch: an array, a table, or a tensor map on the device, or a number."""
     if isinstance(argument, list):
-        return to_device(
-            np.frombuffer(b"".join(table_entry(upload_argument(each, there)) for each in argument), np.uint8)
-        )
+        entries = b"".join(table_entry(upload_argument(each, there)) for each in argument)
+        made = there[id(argument)] = to_device(np.frombuffer(entries, np.uint8))
+        return made
     array = host_array(argument)
     if array is None:
         return argument

@@ -14,8 +14,10 @@ from click.testing import Result
 from ptxkit.device import cubin_reader, disassembler
 from ptxkit.device.nvjitlink import NvJitLinkInput, link_cubin
 from tests.cli.support import BROKEN, CLEAN
+from tests.inputs.building import CODE, entry, fatbin
 
 Run = Callable[..., Result]
+CORPUS = Path(__file__).resolve().parent.parent.parent / "corpus"
 
 HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n"
 CALLER = f"""{HEAD}
@@ -267,6 +269,26 @@ def test_several_files_need_a_name_and_a_target(ptxkit: Run) -> None:
     Path("new.ptx").write_text(CALLEE.replace("8.0", "8.8").replace("sm_90a", "sm_100a"))
     done = ptxkit("compile", "new.ptx", "k.ptx", "caller.ptx", "-o", "a.cubin")
     assert "the files do not state one target that all of them run on" in done.stderr
+
+
+def test_code_that_cannot_be_linked_is_not_left_out_silently(ptxkit: Run, folder: Path) -> None:
+    """A fat binary with code that is not relocatable: nvJitLink reports nothing, and the kernel is not in the cubin."""
+    code = link_cubin([NvJitLinkInput("k", "PTX", SPILLS.encode() + b"\0")], ["-arch=sm_90a"])[0]
+    (folder / "whole.fatbin").write_bytes(fatbin(entry(code, 90, kind=CODE)))
+    done = ptxkit("compile", "whole.fatbin", "--target", "sm_90a", "-o", "a.cubin")
+    assert (done.exit_code, "no kernels" in done.stdout) == (0, True), done.stderr
+    assert done.stderr.startswith("ptxkit: warning: the cubin has no kernel: ")
+    assert ptxkit("compile", "callee.ptx").stderr == ""
+
+
+def test_an_error_without_a_line_is_one_sentence(ptxkit: Run, folder: Path) -> None:
+    text = (CORPUS / "rules" / "PTX702_bad_allocation_of_a_pair.ptx").read_text("utf-8")
+    (folder / "k.ptx").write_text(text)
+    done = ptxkit("compile", "k.ptx", "--no-lint")
+    assert done.exit_code == 2
+    first = done.stderr.splitlines()[0]
+    assert first.startswith("k.ptx: error: Function 'kernel' uses single CTA")
+    assert "aborted" not in first
 
 
 def test_standard_input_is_compiled(ptxkit: Run, folder: Path) -> None:

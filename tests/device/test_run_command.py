@@ -42,7 +42,7 @@ $again:
 }}
 """
 COUNT = f"""{HEAD}
-.visible .entry count(.param .u64 p, .param .s32 step, .param .f32 scale, .param .align 4 .b8 pair[8])
+.visible .entry count(.param .u64 p, .param .s32 step, .param .f32 scale, .param .align 4 .b8 trio[12])
 .reqntid 32
 {{
 \t.reg .b64 %rd<4>;
@@ -51,7 +51,7 @@ COUNT = f"""{HEAD}
 \tld.param.u64 %rd1, [p];
 \tld.param.s32 %r1, [step];
 \tld.param.f32 %f1, [scale];
-\tld.param.u32 %r2, [pair+4];
+\tld.param.u32 %r2, [trio+4];
 \tmov.u32 %r3, %tid.x;
 \tmul.wide.u32 %rd2, %r3, 4;
 \tadd.u64 %rd1, %rd1, %rd2;
@@ -109,14 +109,20 @@ def test_a_kernel_has_the_results_of_the_machine(run: Run, tmp_path: Path) -> No
 
 
 def test_numbers_structures_and_tables_are_passed_with_the_same_bits(run: Run, tmp_path: Path) -> None:
-    np.save(tmp_path / "pair.npy", np.array([3, 5], np.uint32))
-    values = ("--arg", "step=-7", "--arg", "scale=0.5", "--arg", "pair=pair.npy")
+    np.save(tmp_path / "trio.npy", np.array([3, 5, 7], np.uint32))
+    values = ("--arg", "step=-7", "--arg", "scale=0.5", "--arg", "trio=trio.npy")
     done = run(COUNT, "--arg", "p=f32[32]:iota", *values, "--on", "both")
     assert (done.returncode, done.stderr) == (0, b"")
     done = run(TABLE, "--arg", "table=2*u32[32]", "--on", "both")
     assert (done.returncode, done.stderr) == (0, b"")
     unsigned = COUNT.replace(".param .s32 step", ".param .u32 step")
     done = run(unsigned, "--arg", "p=f32[32]:iota", *values, "--on", "both")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_structure_of_the_size_of_an_address_is_an_array_for_both(run: Run) -> None:
+    text = ADD.replace(".param .u64 .ptr .global .align 4 x", ".param .align 8 .b8 x[8]")
+    done = run(text, *LAUNCH, "--on", "both")
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -144,7 +150,7 @@ def test_a_launch_that_the_gpu_cannot_do_is_a_message(run: Run) -> None:
 
 
 def test_the_time_of_many_launches_is_measured_with_the_same_data(run: Run) -> None:
-    values = ("--arg", "step=1", "--arg", "scale=1.0", "--arg", "pair=u32[2]:zeros")
+    values = ("--arg", "step=1", "--arg", "scale=1.0", "--arg", "trio=u32[3]:zeros")
     done = run(COUNT, "--arg", "p=f32[32]:zeros", *values, "--on", "both", "--time", "--out", "p")
     assert (done.returncode, done.stderr) == (0, b"")
     found = re.search(r"median of (\d+) launches: ([\d.]+) us; 128 bytes", done.stdout.decode())

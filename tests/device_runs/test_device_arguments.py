@@ -59,6 +59,6 @@ def test_a_number_that_does_not_fit_is_left_to_the_launch() -> None:
 
 
 def test_a_structure_is_passed_as_its_bytes_and_has_no_contents_afterwards() -> None:
-    pair = np.array([3, 5], np.uint32)
-    assert upload_parameter(pair, Argument("pair", None, size=8), {}) == pair.tobytes()
-    assert read_back(pair, {}) is None
+    trio = np.array([3, 5, 7], np.uint32)
+    assert upload_parameter(trio, Argument("trio", None, size=12), {}) == trio.tobytes()
+    assert read_back(trio, {}) is None
