@@ -2,7 +2,8 @@
 
 Most users need four names: `parse(text)` returns the module, `str(module)` its text, `lint(text_or_module)` the
 verdict, and `parse` raises `PTXSyntaxError`. `link` links kernels with other modules, and `torch_op` makes an operator
-of PyTorch from one. The rest of the package is imported on first use, so that `import ptxkit` takes no time.
+of PyTorch from one. `watch` checks the kernels that the program compiles. The rest of the package is imported on first
+use, so that `import ptxkit` takes no time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ptxkit.compile_hooks import watch
     from ptxkit.device import link, torch_op
     from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
     from ptxkit.linter import lint
@@ -35,6 +37,7 @@ __all__ = [
     "lint",
     "parse",
     "torch_op",
+    "watch",
 ]
 
 _HOMES = {
@@ -52,6 +55,7 @@ _HOMES = {
     "lint": "ptxkit.linter",
     "parse": "ptxkit.syntax",
     "torch_op": "ptxkit.device",
+    "watch": "ptxkit.compile_hooks",
 }
 """The module that defines each public name."""
 

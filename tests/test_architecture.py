@@ -112,7 +112,8 @@ MAY_KNOW = {
         "stress",
     },
     "ptxas_wrapper": {"rules", "settings", "batch", "report", "cli"},
-    "__init__": {"syntax", "linter", "device"},
+    "compile_hooks": {"batch", "baseline", "report"},
+    "__init__": {"syntax", "linter", "device", "compile_hooks"},
     "__main__": {"cli"},
 }
 """Package -> the packages that it may import. `testing` may import all of them."""
@@ -124,6 +125,7 @@ DOORS = {
     "cli/compile_inputs.py": {"device"},
     "cli/device_errors.py": {"device"},
     "cli/fuzz.py": {"testing"},
+    "cli/watch.py": {"compile_hooks"},
     "cli/gpu_run.py": {"device", "device_runs"},
     "cli/lsp.py": {"lsp"},
 }
@@ -131,7 +133,7 @@ DOORS = {
 launch."""
 
 ONLY_IN = {
-    "cuda": {"device"},
+    "cuda": {"device", "compile_hooks"},
     "hypothesis": {"testing"},
     "pygls": {"lsp"},
     "pytest": {"testing"},
@@ -141,8 +143,8 @@ ONLY_IN = {
     "lsprotocol": {"lsp"},
     "lz4": {"inputs"},
     "zstandard": {"inputs"},
-    "torch": set(),
-    "cupy": set(),
+    "torch": {"compile_hooks"},
+    "cupy": {"compile_hooks"},
 }
 """Foreign package -> the only packages that may import it."""
 

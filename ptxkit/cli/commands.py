@@ -23,6 +23,7 @@ SECTIONS = {
         "lint": "Check PTX files and report diagnostics.",
         "verify": "Check PTX files as lint does, and run their kernels.",
         "stress": "Run one kernel on the GPU under random delays.",
+        "watch": "Run a Python program, and check each kernel that it compiles.",
         "fuzz": "Test ptxkit, ptxas and the GPU against each other.",
     },
     "Compile": {

@@ -20,7 +20,8 @@ COMMAND = re.compile(r"(?P<place>[^\s:]+(?::\d+)?): error: (?P<message>[^\n]+)\n
 DIAGNOSTIC = re.compile(r"(?P<place>[^\s:]+(:\d+:\d+)?): PTX\d{3} error: (?P<message>[^\n]+)\n(?:  [^\n]*\n)*")
 """An error in an input."""
 
-NEEDED = {"view": ["k.ptx", "-o", "k.html"], "isa": [], "explain": [], "rule": [], "fuzz": ["--count", "1"], "lsp": []}
+NEEDED = {"view": ["k.ptx", "-o", "k.html"], "isa": [], "explain": [], "rule": [], "fuzz": ["--count", "1"]}
+NEEDED |= {"lsp": [], "watch": []}
 """The arguments with which a command runs; `k.ptx` for the others."""
 
 BAD = {
@@ -99,6 +100,7 @@ BAD = {
         ["--config", "wrong.toml", "--show-settings", "k.ptx"],
     ],
     "lsp": [],
+    "watch": [["nowhere.py"], ["-m"], ["--timeout", "soon", "k.py"], ["--config"]],
     "explain": [["PTX41"], ["nope"], ["--all", "PTX401"], ["--format", "xml"]],
     "run": [
         ["nowhere.ptx"],
@@ -232,6 +234,6 @@ def test_an_error_after_the_report_follows_it(folder: Path) -> None:
 
 
 def test_the_corrected_command_lines_run(ptxkit: Run) -> None:
-    for command in sorted(set(cli.commands) - {"lsp", "fuzz", "run", "stress", "extract"}):
+    for command in sorted(set(cli.commands) - {"lsp", "fuzz", "run", "stress", "extract", "watch"}):
         assert ptxkit(command, *NEEDED.get(command, ["k.ptx"])).exit_code == 0, command
     assert ptxkit("run", "--arg", "p=u32[8]", "--block", "1", "k.ptx").exit_code == 0
