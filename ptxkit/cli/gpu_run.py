@@ -53,6 +53,8 @@ def run_on_gpu(
         what = f"the kernel `{name}` did not run to completion on the GPU: {reason}; {_launch_text(subject)}"
         remedy = "run it on the reference machine, which names the access or the wait: `--on machine`"
         return ExitStatus(write_refusal(what, remedy))
+    if mine is None:
+        click.echo(answer.printed, nl=False)
     if is_timed:
         click.echo(_time_text(answer))
     if mine is None:

@@ -13,6 +13,7 @@ from ptxkit.device.streams import stream_handle
 from ptxkit.device_runs.device_arguments import arrays_in_memory, read_back, upload_parameter
 from ptxkit.device_runs.device_launch import DeviceLaunch, Outputs
 from ptxkit.device_runs.device_process import DeviceProcess, DeviceReady, Serve
+from ptxkit.device_runs.printed_output import captured_output
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.processes.child_process import ParentChannel
 
@@ -27,10 +28,13 @@ class WatchedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class WatchedResult:
-    """The arrays after the first launch. seconds: the time of each further launch with the same arguments."""
+    """The arrays after the first launch, and what it printed. seconds: the time of each further launch with the same
+    arguments.
+    """
 
     outputs: Outputs
     seconds: tuple[float, ...] = ()
+    printed: str = ""
 
 
 def launch_watched(
@@ -59,13 +63,14 @@ def serve_launch(channel: ParentChannel) -> None:
     channel.send(DeviceReady(device_target(device.compute_capability)))
     cubin, (wanted,) = channel.receive()
     try:
-        answer: WatchedResult | str = _launch(cubin, wanted, stream)
+        with captured_output() as printed:
+            answer: WatchedResult | str = _launch(cubin, wanted, stream, printed)
     except Exception as error:  # after any error of the driver, nothing can run in this context
         answer = str(error) if isinstance(error, DeviceError) else f"{type(error).__name__}: {error}"
     channel.send(answer)
 
 
-def _launch(cubin: Cubin, wanted: WatchedLaunch, stream: Any) -> WatchedResult:
+def _launch(cubin: Cubin, wanted: WatchedLaunch, stream: Any, printed: Callable[[], str]) -> WatchedResult:
     launch, handle = wanted.launch, stream_handle(stream)
     loaded = load(cubin, launch.name)
     bound = loaded.bind(launch.grid, launch.block, launch.cluster, launch.shared or None)
@@ -77,8 +82,9 @@ def _launch(cubin: Cubin, wanted: WatchedLaunch, stream: Any) -> WatchedResult:
     if int(status):
         raise LaunchError(describe_status(int(status)))
     left = {at: found for at, each in enumerate(launch.arguments) if (found := read_back(each, there)) is not None}
+    text = printed()
     if not wanted.is_timed:
-        return WatchedResult(left)
+        return WatchedResult(left, (), text)
     copies = [(array, to_device(host)) for host, array in arrays_in_memory(launch.arguments, there)]
 
     def reset() -> None:
@@ -87,4 +93,4 @@ def _launch(cubin: Cubin, wanted: WatchedLaunch, stream: Any) -> WatchedResult:
                 result = import_driver().cuMemcpyDtoDAsync(array.address, initial.address, array.nbytes, handle)
                 check_status(result, "copying the initial data")
 
-    return WatchedResult(left, time_launches(handle, lambda: bound.run(handle, given), reset))
+    return WatchedResult(left, time_launches(handle, lambda: bound.run(handle, given), reset), text)

@@ -35,8 +35,9 @@ def serve(channel: ParentChannel) -> None:
     if behavior == "fails":
         channel.send("CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)")
         return
-    outputs = dict(wanted.launch.emulate(cubin.ptx, races=False).outputs)
+    emulated = wanted.launch.emulate(cubin.ptx, races=False)
+    outputs = dict(emulated.outputs)
     if behavior == "differs":
         outputs[1] = outputs[1].copy()
         outputs[1].reshape(-1).view(np.uint32)[[5, 9]] = 0x7FC00001
-    channel.send(WatchedResult(outputs, (2e-6, 4e-6, 9e-6) if wanted.is_timed else ()))
+    channel.send(WatchedResult(outputs, (2e-6, 4e-6, 9e-6) if wanted.is_timed else (), "".join(emulated.printed_texts)))

@@ -45,6 +45,37 @@ $done:
 \tret;
 }
 """
+PRINT = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[13] = {115, 101, 118, 101, 110, 32, 105, 115, 32, 37, 100, 10, 0};
+.visible .entry print(.param .u32 n)
+.reqntid 1
+{
+\t.local .align 4 .b8 depot[4];
+\t.reg .b64 %rd<5>;
+\t.reg .b32 %r<3>;
+\tld.param.u32 %r1, [n];
+\tmov.u64 %rd1, depot;
+\tst.local.u32 [%rd1], %r1;
+\tcvta.local.u64 %rd2, %rd1;
+\tmov.u64 %rd3, text;
+\tcvta.global.u64 %rd4, %rd3;
+\t{
+\t.param .b64 a;
+\t.param .b64 b;
+\t.param .b32 c;
+\tst.param.b64 [a], %rd4;
+\tst.param.b64 [b], %rd2;
+\tcall.uni (c), vprintf, (a, b);
+\tld.param.b32 %r2, [c];
+\t}
+\tret;
+}
+"""
+"""Prints a number."""
 LAUNCH = ("--block", "16", "--arg", "x=f32[4,4]:iota", "--arg", "y=f32[4,4]:ones", "--arg", "n=16")
 
 
@@ -148,6 +179,14 @@ def test_the_time_is_the_median_with_the_bytes_of_the_arrays(ptxkit: Run, behave
         assert done.stdout == (
             "median of 3 launches: 4.0 us; 128 bytes (the sizes of all array arguments, each once), 0.0 GB/s\n"
         )
+
+
+@pytest.mark.parametrize("on", ["gpu", "both", "machine"])
+def test_what_a_kernel_prints_is_printed_once(ptxkit: Run, behave: Behave, tmp_path: Path, on: str) -> None:
+    behave("works")
+    (tmp_path / "print.ptx").write_text(PRINT)
+    done = ptxkit("run", "--on", on, "--arg", "n=7", "print.ptx")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "seven is 7\n", "")
 
 
 def test_without_a_gpu_the_reason_is_stated(ptxkit: Run, behave: Behave) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ptxkit.device import Cubin, load, to_device, use_device
 from ptxkit.device.cubin_reader import read_cubin
 from tests.cli.support import shell
-from tests.cli.test_run_on_gpu import ADD, LAUNCH
+from tests.cli.test_run_on_gpu import ADD, LAUNCH, PRINT
 
 pytestmark = pytest.mark.device
 
@@ -124,6 +124,14 @@ def test_a_structure_of_the_size_of_an_address_is_an_array_for_both(run: Run) ->
     text = ADD.replace(".param .u64 .ptr .global .align 4 x", ".param .align 8 .b8 x[8]")
     done = run(text, *LAUNCH, "--on", "both")
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_what_a_kernel_prints_is_printed_once(run: Run) -> None:
+    for options in (["--on", "gpu"], ["--on", "both"]):
+        done = run(PRINT, "--arg", "n=7", *options)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"seven is 7\n", b"")
+    done = run(PRINT, "--arg", "n=7", "--on", "gpu", "--time")
+    assert (done.returncode, done.stderr, done.stdout.count(b"seven")) == (0, b"", 1)
 
 
 def test_a_fault_is_a_message_and_the_next_run_works(run: Run) -> None:
