@@ -182,7 +182,7 @@ def test_the_time_is_the_median_with_the_bytes_of_the_arrays(ptxkit: Run, behave
 
 
 @pytest.mark.parametrize("on", ["gpu", "both", "machine"])
-def test_what_a_kernel_prints_is_printed_once(ptxkit: Run, behave: Behave, tmp_path: Path, on: str) -> None:
+def test_the_text_of_a_kernel_is_printed_once(ptxkit: Run, behave: Behave, tmp_path: Path, on: str) -> None:
     behave("works")
     (tmp_path / "print.ptx").write_text(PRINT)
     done = ptxkit("run", "--on", on, "--arg", "n=7", "print.ptx")

@@ -126,7 +126,7 @@ def test_a_structure_of_the_size_of_an_address_is_an_array_for_both(run: Run) ->
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_what_a_kernel_prints_is_printed_once(run: Run) -> None:
+def test_the_text_of_a_kernel_is_printed_once(run: Run) -> None:
     for options in (["--on", "gpu"], ["--on", "both"]):
         done = run(PRINT, "--arg", "n=7", *options)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"seven is 7\n", b"")
