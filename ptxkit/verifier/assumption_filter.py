@@ -109,7 +109,7 @@ class LaunchAssumptions:
         if self.is_certain(finding):
             return False
         where = {each.space for each in finding.witnesses[:1]}
-        if self.boxes and (self._depends_on_box(finding) or finding.content.template == ptx6xx.DEADLOCK):
+        if self.boxes and (self._depends_on_box(finding) or _waits_for_bytes(finding)):
             return True
         if (self.block and finding.code == _THREAD_COUNT_CODES[0]) or (
             self.cluster and finding.code == ptx2xx.WRONG_CTA_ADDRESS
@@ -235,6 +235,14 @@ class LaunchAssumptions:
     @staticmethod
     def _is_conflict(finding: Violation) -> bool:
         return finding.code in _CONFLICT_CODES and any(each.space in _GLOBAL for each in finding.witnesses[:1])
+
+
+def _waits_for_bytes(finding: Violation) -> bool:
+    """Returns whether threads wait without end for a phase of an mbarrier, which counts the bytes of boxes.
+
+    If others also wait at a barrier, each of them is a finding of the run.
+    """
+    return finding.content.template == ptx6xx.DEADLOCK and finding.code != ptx6xx.BARRIER_DEADLOCK
 
 
 def _is_within_one_cta(finding: Violation) -> bool:

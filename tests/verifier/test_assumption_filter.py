@@ -3,7 +3,7 @@ excluded."""
 
 from __future__ import annotations
 
-from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx5xx, ptx6xx
 from ptxkit.emulator import Violation, Witness
 from ptxkit.fast_dataclasses import replace
 from ptxkit.results import FileResult
@@ -148,3 +148,13 @@ def test_copies_that_overlap_in_shared_memory_have_another_box_than_the_host() -
     assert not LaunchAssumptions(boxes=True, proven_violations=frozenset({("PTX304", 70)})).shows_wrong_arguments(
         finding
     )
+
+
+def test_a_box_decides_when_a_phase_is_complete_and_not_who_comes_to_a_barrier() -> None:
+    def deadlock(code: str) -> Violation:
+        text = ptx6xx.DEADLOCK(threads="thread 0", cta=(0, 0, 0), awaited="something").under(code)
+        return Violation(text, 7, 70, (Witness("wait", 7, (0, 0, 0), (0, 0, 0)),))
+
+    chosen = LaunchAssumptions(boxes=True)
+    assert chosen.shows_wrong_arguments(deadlock(ptx5xx.MBARRIER_MISSING_ARRIVALS))
+    assert not chosen.shows_wrong_arguments(deadlock(ptx6xx.BARRIER_DEADLOCK))
