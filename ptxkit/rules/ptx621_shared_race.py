@@ -18,7 +18,7 @@ What it does
     Lanes of a warp between whose accesses is only an instruction that they execute together, such as a shuffle or
     `ldmatrix`, are an open question, because the manual does not state that it orders their accesses to memory.
 
-    If one condition of loaded data leads a thread to one of the accesses, the race is a warning.
+    If conditions of loaded data lead threads to both accesses, or one condition to one of them, the race is a warning.
 
     An access at an address that loaded data decide is a warning where the code limits the address to a variable, and
     another thread accesses the same bytes for some data.

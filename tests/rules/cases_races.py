@@ -505,13 +505,36 @@ end: st.global.u32 [%rd2], %r11;""",
     ),
     *(
         Case(
-            f"a race in code that only the {side} side of a condition on data reaches is open",
-            f"""ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7; @{negation}%p3 bra end;
-st.shared.u32 [%r4], %r1; xor.b32 %r11, %r4, 512; ld.shared.u32 %r12, [%r11]; st.global.u32 [%rd2], %r12;
+            f"a race in code that only the {side} side of a condition on data reaches is a warning",
+            f"""ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p3, %r10, 7;
+@{negation}%p3 bra end; //= condition
+st.shared.u32 [%r4], %r1; xor.b32 %r11, %r4, 512; //= store
+ld.shared.u32 %r12, [%r11]; //? PTX621 store condition
+st.global.u32 [%rd2], %r12;
 end:""",
-            undecided=("PTX621",),
         )
         for side, negation in (("true", "!"), ("false", ""))
+    ),
+    Case(
+        "a race in a loop whose rounds and inner condition data decide is a warning",
+        """ld.global.u32 %r10, [%rd1]; mov.u32 %r13, 0; xor.b32 %r11, %r4, 512;
+round: setp.ge.u32 %p3, %r13, %r10; @%p3 bra end;
+bar.sync 0;
+ld.global.u32 %r12, [%rd1+4]; setp.eq.u32 %p4, %r12, %r13;
+@%p4 bra next; //= condition
+st.shared.u32 [%r4], %r1; //= store
+ld.shared.u32 %r12, [%r11]; //? PTX621 store condition
+st.global.u32 [%rd2], %r12;
+next: add.u32 %r13, %r13, 1; bra round;
+end:""",
+    ),
+    Case(
+        "conditions on data that lead to one access each may exclude each other",
+        """ld.global.u32 %r10, [%rd1]; xor.b32 %r11, %r4, 512; mov.u32 %r12, 0;
+setp.lt.u32 %p3, %r10, 7; @%p3 st.shared.u32 [%r4], %r1;
+setp.gt.u32 %p4, %r10, 9; @%p4 ld.shared.u32 %r12, [%r11];
+st.global.u32 [%rd2], %r12;""",
+        undecided=("PTX621",),
     ),
     Case(
         "a race after a branch on data that only changes a number is certain",

@@ -6,8 +6,8 @@ all paths the last instructions before both that may order threads are the same 
 does after such a barrier, it does before the next one, and so does the other thread. It is also so if data decide about
 no instruction that orders threads: each execution then has the same barriers as the examined one.
 
-One condition of loaded data may lead a thread to one of the accesses, such as a comparison before an exchange. The race
-then depends on it.
+Conditions of loaded data may lead threads to both accesses, and one of them to one access only, such as a comparison
+before an exchange. The race then depends on them. Different conditions for the two may exclude each other.
 
 Source: PTX ISA, "Causality Order", "bar, barrier".
 """
@@ -29,7 +29,7 @@ from ptxkit.semantics.ordering import is_cta_barrier, is_warp_barrier, sync_oper
 
 
 class RacesOnAllPaths:
-    """The races of one kernel that each launch with some arguments has, whatever its data, or with one condition."""
+    """The races of one kernel that each launch with some arguments has, whatever its data, or with some data."""
 
     def __init__(self, independence: InputIndependence) -> None:
         self._independence = independence
@@ -40,7 +40,7 @@ class RacesOnAllPaths:
         return self._independence.program
 
     def conditions_of(self, race: Race, scenario: Scenario) -> list[Step] | None:
-        """Returns the step whose condition data must satisfy for a race, in a list; empty if data decide nothing.
+        """Returns the last step whose condition data must satisfy for a race, in a list; empty if data decide nothing.
 
         The result is None if more than that may prevent the race, or arguments that were chosen for it. Conditions of
         arguments that the scenario guessed must be the same for both accesses: others may exclude each other.
@@ -50,21 +50,21 @@ class RacesOnAllPaths:
         if race.completes_late or scenario.is_input_trial or not self._program.is_fully_matched:
             return None
         guessed = set(scenario.branch_of_condition.values())
-        found: list[Step] = []
-        for each in (race.write, race.read):
-            own = self._conditions_of_access(each.event.step, each.event.effect, guessed)
-            if own is None:
-                return None
-            found += own
+        own = [
+            self._conditions_of_access(each.event.step, each.event.effect, guessed) for each in (race.write, race.read)
+        ]
+        if own[0] is None or own[1] is None:
+            return None
+        found = own[0] if own[0] == own[1] else own[0] + own[1]
         others = guessed.difference(found)
         first, second = (set(self._independence.last_deciding_steps(step, others)) for step in race.steps)
-        if len(found) > 1 or first != second:
+        if (len(found) > 1 and own[0] != own[1]) or first != second:
             return None
-        return found if self._have_same_barriers(race) or self._is_order_fixed(race, others - first) else None
+        return found[:1] if self._have_same_barriers(race) or self._is_order_fixed(race, others - first) else None
 
     def _conditions_of_access(self, step: Step, effect: Effect, guessed: Collection[Step]) -> list[Step] | None:
-        """Returns the step whose condition of loaded data leads to an access, if there is one; None if more decides it,
-        or its address.
+        """Returns the steps whose conditions of loaded data lead to an access, the last one first; None if more decides
+        it, or its address.
         """
         if not self._program.contains(step) or not isinstance(effect, Access):
             return None
@@ -77,7 +77,11 @@ class RacesOnAllPaths:
         for each in independence.last_deciding_steps(step, guessed):
             if not independence.depends_on_data(step, address, settled={each}.__contains__):
                 return [each] if independence.depends_on_loaded_data(each) else None
-        return None
+        conditions = dict.fromkeys(each for each, _ in independence.deciding_operands(step, set()))
+        if step.instruction.guard is None:
+            conditions.pop(step)
+        loaded = [each for each in conditions if independence.depends_on_loaded_data(each)]
+        return None if independence.depends_on_data(step, address, settled=loaded.__contains__) else loaded
 
     def _have_same_barriers(self, race: Race) -> bool:
         """Returns whether the same barriers are the last ordering instructions before both accesses."""
