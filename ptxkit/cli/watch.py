@@ -12,7 +12,7 @@ from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.usage_errors import CommandLineError
 from ptxkit.cli.value_types import Seconds
 from ptxkit.compile_hooks.limits import DEFAULT_CHECK_SECONDS
-from ptxkit.compile_hooks.program import MODULE, SCRIPT
+from ptxkit.compile_hooks.program import MODULE, SCRIPT, command_line
 
 _EXAMPLES = (
     ("ptxkit watch train.py --epochs 1", "Run a script."),
@@ -70,9 +70,7 @@ def watch(*, arguments: tuple[str, ...], module: str | None, config: str | None,
     name, *rest = arguments if module is None else (module, *arguments)
     if module is None and not os.path.exists(name):
         raise CommandLineError(f"there is no script `{name}`", "check the spelling, or name a module with `-m`")
-    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
-    kind = SCRIPT if module is None else MODULE
-    command = [sys.executable, *flags, "-m", "ptxkit.compile_hooks", str(timeout), config or "", kind, name, *rest]
+    command = command_line(SCRIPT if module is None else MODULE, name, rest, timeout, config)
     if sys.platform == "win32":  # where `exec` starts another process, and this one ends before it
         sys.exit(subprocess.call(command))
     sys.stdout.flush()

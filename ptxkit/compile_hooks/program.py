@@ -9,12 +9,25 @@ from __future__ import annotations
 import io
 import os
 import runpy
+import subprocess
 import sys
+from collections.abc import Sequence
 from types import ModuleType, TracebackType
 
 from ptxkit.compile_hooks.watching import watch
 
 MODULE, SCRIPT = "module", "script"
+
+_CODE = "import sys; sys.path[:] = {path!r}; from ptxkit.compile_hooks.program import main; main()"
+"""What a new interpreter executes. It imports nothing from the working directory, which may be that of a stranger."""
+
+
+def command_line(kind: str, name: str, arguments: Sequence[str], seconds: float, config: str | None) -> list[str]:
+    """Returns the command that runs a program. kind: MODULE or SCRIPT."""
+    # The options of this interpreter, as `multiprocessing` passes them to its processes.
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    code = _CODE.format(path=sys.path)
+    return [sys.executable, *flags, "-c", code, str(seconds), config or "", kind, name, *arguments]
 
 
 def main() -> None:
@@ -25,7 +38,7 @@ def main() -> None:
     sys.modules["__main__"] = ModuleType("__main__")
     try:
         if kind == MODULE:
-            sys.path[0] = os.getcwd()
+            _set_first_folder(os.getcwd())
             _run_module(name, alter_argv=True)
         else:
             _run_path(name)
@@ -42,15 +55,21 @@ def _run_path(name: str) -> None:
 
     path = os.path.abspath(name)
     if os.path.isdir(path) or is_zipfile(path):
-        sys.path[0] = path
+        _set_first_folder(path)
         _run_module("__main__", alter_argv=False)
         return
-    sys.path[0] = os.path.dirname(os.path.realpath(name))
+    _set_first_folder(os.path.dirname(os.path.realpath(name)))
     program = sys.modules["__main__"]
     program.__dict__.update(__file__=path, __builtins__=__builtins__, __cached__=None)
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
     exec(code, program.__dict__)
+
+
+def _set_first_folder(folder: str) -> None:
+    """Replaces the folder of this program, which Python has put first, unless an option prevents that."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
 
 
 def _run_module(name: str, *, alter_argv: bool) -> None:

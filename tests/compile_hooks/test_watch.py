@@ -10,7 +10,7 @@ import pytest
 
 from tests.compile_hooks import stubs
 from tests.compile_hooks.support import HEADER, run_python
-from tests.ptxas_wrapper.support import FAULTY
+from tests.ptxas_wrapper.support import FAULTY, write_program
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs exec")
 
@@ -111,6 +111,17 @@ def test_the_findings_are_available_to_the_program(folder: Path, cache: Path) ->
     program = f"import ptxkit\nlinter = ptxkit.watch()\n{COMPILE}{print_findings}"
     done = run_python("-c", program, cwd=folder, cache=cache, path=folder / "packages")
     assert done.stdout == "['PTX401']\n"
+
+
+def test_nothing_is_imported_from_the_working_directory(folder: Path, cache: Path, tmp_path: Path) -> None:
+    """It may be that of a stranger, and the program elsewhere."""
+    stranger = tmp_path / "stranger"
+    bad = {f"{name}.py": "print('imported')\n" for name in ("runpy", "zipfile", "tempfile", "subprocess", "script")}
+    stubs.write_package(stranger, {**bad, "ptxkit/__init__.py": "print('imported')\n"})
+    (folder / "script.py").write_text("import runpy, zipfile, tempfile, subprocess, ptxkit\nprint('ran')\n")
+    write_program(tmp_path / "bin" / "ptxkit", "from ptxkit.cli.main import main\nmain()\n")
+    done = run_python("../bin/ptxkit", "watch", "../script.py", cwd=stranger, cache=cache)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
 
 
 def test_an_unknown_version_is_one_line(folder: Path, cache: Path) -> None:
