@@ -37,11 +37,11 @@ class GitRevision:
         """
         folder, name = os.path.split(os.path.realpath(path))
         commit = self._find_commit(folder, path)
-        blob = _run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:./{name}")
-        if blob.returncode:
-            return {}
-        found = _run_git(folder, "cat-file", "blob", blob.stdout.decode().strip())
+        there = f"{commit}:./{name}"
+        found = _run_git(folder, "cat-file", "blob", there)
         if found.returncode:
+            if _run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", there).returncode:
+                return {}
             what = f"{_OPTION}: `{path}` cannot be read in `{self.revision}`: {_message(found)}"
             raise GitError(what, "fetch the revision with its files: `git fetch --refetch`")
         return {each.path: each.text for each in decode_texts(path, found.stdout) if isinstance(each, SourceFile)}
