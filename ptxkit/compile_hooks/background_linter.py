@@ -142,22 +142,21 @@ class BackgroundLinter:
         self._print(self._new_findings(result))
 
     def _new_findings(self, result: FileResult) -> list[Diagnostic]:
-        """Returns the findings that no other kernel had: of another place in the program, or in another function."""
+        """Returns the findings that no text before had: at another place in the program, or in another function."""
         from ptxkit.baseline import baseline_entries
 
-        found = []
-        for item, entry in zip(result.diagnostics, baseline_entries(result.diagnostics), strict=True):
-            mark = (item.code, item.origin) if item.origin else entry
-            if mark not in self._seen_findings:
-                self._seen_findings.add(mark)
-                found.append(item)
+        entries = zip(result.diagnostics, baseline_entries(result.diagnostics), strict=True)
+        marked = [(item, (item.code, item.origin) if item.origin else entry) for item, entry in entries]
+        found = [item for item, mark in marked if mark not in self._seen_findings]
+        self._seen_findings.update(mark for _, mark in marked)
         return found
 
     def _print(self, found: Sequence[Diagnostic]) -> None:
         if found:
+            from ptxkit.diagnostic_groups import fold_groups
             from ptxkit.report import diagnostic_lines, plain
 
-            self.findings += found
+            self.findings += fold_groups(found)
             _write(plain(diagnostic_lines(found)))
 
 

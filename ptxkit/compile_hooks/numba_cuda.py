@@ -1,8 +1,9 @@
 """numba-cuda: its library of a kernel compiles to PTX, or to LTO-IR, from which the linker makes machine code.
 
 With LTO, which is the default, there is no PTX: the kernel is compiled to PTX as well, in the thread of the checks.
+libNVVM may be used by several threads.
 
-Source: numba-cuda, `numba_cuda/numba/cuda/codegen.py` (`CUDACodeLibrary`), release 0.30.
+Source: numba-cuda, `numba_cuda/numba/cuda/codegen.py` (`CUDACodeLibrary`), release 0.30; libNVVM API, "Thread Safety".
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ptxkit.batch.clean_texts import CleanTexts
 from ptxkit.batch.single_check import SingleChecker
 from ptxkit.cli.output import write_lines
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.ptxas_wrapper.messages import write_message
 from ptxkit.ptxas_wrapper.wrapper_options import FAIL_ON, WrapperOptions
@@ -21,6 +22,7 @@ def check_inputs(inputs: Iterable[tuple[str, bytes, str]], known: CleanTexts, op
     not to be run. Raises RefusedError and OSError.
     """
     found: list[Diagnostic] = []
+    fatal = 0
     with SingleChecker(options.seconds, options.config) as checker:
         for name, data, key in inputs:
             source = SourceFile(name, data.decode("utf-8", "surrogateescape"))
@@ -34,8 +36,8 @@ def check_inputs(inputs: Iterable[tuple[str, bytes, str]], known: CleanTexts, op
             if result.diagnostics and options.sarif is not None:
                 _write_sarif(result, key, options.sarif)
             found += result.diagnostics
+            fatal += sum(each.severity.value in options.fail_on for each in fold_groups(result.diagnostics))
     _report(found, options)
-    fatal = sum(each.severity.value in options.fail_on for each in found)
     if fatal:
         count = f"{fatal} finding{'' if fatal == 1 else 's'}"
         write_message(f"{count}: ptxas was not run, because `{FAIL_ON}` is `{options.fail_on[-1]}`")

@@ -47,6 +47,25 @@ def test_a_finding_is_printed_once(linter: BackgroundLinter, capsys: pytest.Capt
     assert [line[:10] for line in lines if "PTX401" in line] == [f"{name}:{HEADER}"[:10] for name in "ad"]
 
 
+def test_findings_are_at_lines_of_the_program_and_once_for_all_configurations(
+    linter: BackgroundLinter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A compiler makes several kernels of one function, with other names and statements, at the same lines."""
+    text = (ROOT / "corpus" / "compilers" / "triton" / "gather_sum.sm_80.ptx").read_text()
+    text = "".join(line for line in text.splitlines(keepends=True) if "cp.async.wait_group" not in line)
+    linter.submit("a.ptx", text)
+    linter.submit(
+        "b.ptx", text.replace("gather_sum", "gather_sum_128").replace("%r39", "%r139").replace("<40>", "<240>")
+    )
+    assert linter.wait()
+    printed = capsys.readouterr().err
+    assert "triton_kernels.py:23:16: PTX302 error: " in printed
+    assert "(14 places in the PTX)" in printed
+    assert printed.count("PTX302 error") == 1
+    linter.finish()
+    assert capsys.readouterr().err == "ptxkit watch: checked 2 PTX modules: 1 error, 0 warnings\n"
+
+
 def test_bytes_and_texts_that_are_made_later_are_checked(
     linter: BackgroundLinter, capsys: pytest.CaptureFixture[str]
 ) -> None:
