@@ -6,21 +6,21 @@ import pickle
 import time
 from pathlib import Path
 
-from ptxkit.device import compile, load, use_device  # noqa: A004
+from ptxkit.device import Cubin, load, use_device
 from ptxkit.device_runs.device_arguments import upload_parameter
 from ptxkit.device_runs.device_launch import DeviceLaunch
 
 
-def write_job(path: Path, text: str, target: str, launch: DeviceLaunch, seconds: float) -> None:
+def write_job(path: Path, cubin: Cubin, launch: DeviceLaunch, seconds: float) -> None:
     """Writes the file that `launch_repeatedly` reads. seconds: from the end of the first launch on."""
-    path.write_bytes(pickle.dumps((text, target, launch, seconds)))
+    path.write_bytes(pickle.dumps((cubin, launch, seconds)))
 
 
 def launch_repeatedly(path: str) -> None:
     """Launches the kernel of a job with fresh arrays until its seconds have passed. Raises the errors of the driver."""
-    text, target, launch, seconds = pickle.loads(Path(path).read_bytes())
+    cubin, launch, seconds = pickle.loads(Path(path).read_bytes())
     stream = use_device().create_stream()
-    kernel = load(compile(text, target, verify=False, cache=False), launch.name)
+    kernel = load(cubin, launch.name)
     deadline: float | None = None
     while deadline is None or time.monotonic() < deadline:
         there: dict[int, object] = {}

@@ -40,7 +40,7 @@ def serve_stress(channel: ParentChannel) -> None:
                     loaded = LoadedJob(job, shared)
                 answer: TrialOutcome | str = loaded.run(trial)
             except Exception as error:  # after any error of the driver, nothing can run in this context
-                answer = f"{type(error).__name__}: {error}"
+                answer = str(error).split(". ")[0].strip()
             channel.send(answer)
             if isinstance(answer, str):
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ptxkit.device import Cubin
 from ptxkit.fast_dataclasses import replace
 from ptxkit.stress.machine_backend import MachineBackend
 from ptxkit.stress.stress_session import StressEffort
@@ -66,9 +67,10 @@ def test_the_table_counts_mutants_by_family_and_tools_together() -> None:
 
 def test_the_first_error_of_a_tool_is_shown(tmp_path: Path) -> None:
     lines = "========= COMPUTE-SANITIZER\\n========= Error: Race reported between Write and Read\\n"
+    kernel = known_kernel().subject
     for number, (status, printed) in enumerate([(99, lines), (0, "========= ERROR SUMMARY: 0 errors\\n")]):
         tool = tmp_path / f"tool{number}"
         tool.write_text(f"#!/bin/sh\nprintf '{printed}'\nexit {status}\n")
         tool.chmod(0o755)
-        shown = show_by_tool("racecheck", str(tool), "sm_90a", known_kernel().subject, 1.0)
+        shown = show_by_tool("racecheck", str(tool), Cubin(b"", "sm_90a", (), ""), kernel.launch, 1.0)
         assert shown == ("Race reported between Write and Read" if status else "")

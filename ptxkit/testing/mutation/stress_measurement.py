@@ -18,7 +18,8 @@ from random import Random
 
 import numpy
 
-from ptxkit.device import DeviceError
+from ptxkit.device import Cubin, DeviceError
+from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.device_runs.repeated_launch import write_job
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.stress.delay_instrument import insert_delays
@@ -128,11 +129,11 @@ def find_sanitizer() -> str | None:
     return shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
 
 
-def show_by_tool(tool: str, sanitizer: str, target: str, subject: StressSubject, seconds: float) -> str:
+def show_by_tool(tool: str, sanitizer: str, cubin: Cubin, launch: DeviceLaunch, seconds: float) -> str:
     """Returns the first line that a tool reports in launches of `seconds` seconds, or an empty text."""
     with tempfile.TemporaryDirectory() as folder:
         job = Path(folder) / "job.pickle"
-        write_job(job, subject.text, target, subject.launch, seconds)
+        write_job(job, cubin, launch, seconds)
         runner = f"import sys; sys.path[:] = {sys.path!r}; from ptxkit.device_runs import repeated_launch; "
         runner += f"repeated_launch.launch_repeatedly({str(job)!r})"
         command = [sanitizer, "--tool", tool, "--error-exitcode", str(_TOOL_ERROR_STATUS), sys.executable, "-c", runner]
