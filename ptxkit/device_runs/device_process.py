@@ -62,8 +62,11 @@ class DeviceProcess:
         """Returns a result for each launch. Raises NoDeviceError if there is no GPU."""
         return self.exchange(cubin, launches)
 
-    def exchange(self, subject: object, parts: Sequence[object]) -> list[Any]:
-        """Sends what `serve` expects, and returns a result for each part. Raises NoDeviceError if there is no GPU."""
+    def exchange(self, subject: object, parts: Sequence[object], *, stops_at_failure: bool = False) -> list[Any]:
+        """Sends what `serve` expects, and returns a result for each part. Raises NoDeviceError if there is no GPU.
+
+        stops_at_failure: whether the result of the first part that fails is the last one.
+        """
         answers: list[Any] = []
         while len(answers) < len(parts):
             process = self._ensure_started()
@@ -74,6 +77,8 @@ class DeviceProcess:
                 answers.append(answer)
                 if isinstance(answer, str):
                     self.end()
+                    if stops_at_failure:
+                        return answers
                     break
         return answers
 

@@ -58,9 +58,9 @@ class GpuBackend:
         self._process.end()
 
     def run(self, subject: StressSubject, trials: Sequence[StressTrial]) -> list[TrialOutcome]:
-        """Returns the outcome of each trial. Raises DeviceError."""
+        """Returns the outcomes until a trial fails. Raises DeviceError."""
         job = self._job_of(subject)
-        answers = self._process.exchange(job, trials)
+        answers = self._process.exchange(job, trials, stops_at_failure=True)
         return [TrialOutcome(FAILED, each) if isinstance(each, str) else each for each in answers]
 
     def _job_of(self, subject: StressSubject) -> GpuJob:

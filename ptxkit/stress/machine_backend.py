@@ -22,8 +22,13 @@ class MachineBackend:
         self._budget = RunBudget(seconds=seconds)
 
     def run(self, subject: StressSubject, trials: Sequence[StressTrial]) -> list[TrialOutcome]:
-        """Returns the outcome of each trial."""
-        return [_run_trial(subject, each, self._budget) for each in trials]
+        """Returns the outcomes until a trial fails."""
+        outcomes: list[TrialOutcome] = []
+        for each in trials:
+            outcomes.append(_run_trial(subject, each, self._budget))
+            if outcomes[-1].kind == FAILED:
+                break
+        return outcomes
 
 
 def _run_trial(subject: StressSubject, trial: StressTrial, budget: RunBudget) -> TrialOutcome:

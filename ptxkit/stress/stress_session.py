@@ -138,10 +138,10 @@ class StressSession:
         failure: StressFailure | None = None
         while failure is None and self._clock() < deadline and not self._has_run_all():
             trials = self._next_trials()
-            outcomes = self._backend.run(self._subject, trials)
-            self._plain += sum(each.plan is None for each in trials)
-            self._delayed += sum(each.plan is not None for each in trials)
-            wrong = next((pair for pair in zip(trials, outcomes, strict=True) if pair[1].kind != SAME), None)
+            tried = list(zip(trials, self._backend.run(self._subject, trials), strict=False))
+            self._plain += sum(trial.plan is None for trial, _ in tried)
+            self._delayed += sum(trial.plan is not None for trial, _ in tried)
+            wrong = next((pair for pair in tried if pair[1].kind != SAME), None)
             failure = self._reduce(*wrong) if wrong is not None else None
         return StressReport(reference, self._plain, self._delayed, failure, tuple(notes))
 

@@ -58,5 +58,8 @@ class StressBackend(Protocol):
     name: str
 
     def run(self, subject: StressSubject, trials: Sequence[StressTrial]) -> list[TrialOutcome]:
-        """Returns the outcome of each trial. Raises DeviceError if the kernel cannot be compiled or there is no GPU."""
+        """Returns the outcomes of the trials, until one faults or hangs: then the others are not run.
+
+        Raises DeviceError if the kernel cannot be compiled or there is no GPU.
+        """
         ...

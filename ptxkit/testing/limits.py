@@ -110,7 +110,7 @@ MAX_WRAPPED_STATEMENTS = 5
 MAX_REWRITE_PLACES = 4
 """The number of places of a kernel to which a rewrite is applied at once."""
 
-SANITIZER_START_SECONDS = 15.0
+SANITIZER_START_SECONDS = 12.0
 """The seconds until compute-sanitizer has started a process and its kernel, and for what remains after its launches."""
 
 STRESS_BATCH = 16
