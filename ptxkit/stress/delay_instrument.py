@@ -4,9 +4,10 @@ The delays preserve the meaning of the module:
 
 * The inserted instructions write registers that the module does not have, read those, special registers and a new
   variable that nothing else accesses, and have no effect but time: `nanosleep` orders nothing.
-* They have no guard and no branch, so the threads that execute a statement are those that executed it before, and a
-  warp that is converged at a site remains so. For the same reason no part of a warp is delayed alone: it would have to
-  diverge, and aligned instructions require that it does not.
+* They have no branch, so the threads that execute a statement are those that executed it before, and a warp that is
+  converged at a site remains so. The guard of the sleep is equal in all lanes of a warp. For the same reason no part of
+  a warp is delayed: it would have to diverge, and aligned instructions require that it does not.
+* A new shared variable of four bytes moves the others. Their places are not specified beyond their alignment.
 * PTX guarantees no speed of any thread, so a program whose result depends on a delay is wrong.
 
 A delay is a hash of the plan's words, the site, the warp and the CTA, and so the same in all lanes of a warp. The plan
@@ -34,7 +35,7 @@ from ptxkit.syntax.tree_edit import TreeEdit, apply_edits, parse_items, parse_st
 WORDS_PER_ENTRY = 4
 """The words of the plan for the module, and for each site."""
 
-_WORD_BYTES = 4
+_WORD_BYTES, _MOVED_BYTES = 4, 4
 _OLDEST_TARGET, _OLDEST_VERSION = 70, (6, 3)
 """The first architecture and PTX version with `nanosleep`."""
 
@@ -62,7 +63,9 @@ def insert_delays(module: Module) -> DelayedModule:
         prefix += "_"
     plan = f"{prefix}_plan"
     size = WORDS_PER_ENTRY * (len(sites) + 1)
-    items = parse_items(f".visible .const .align 16 .u32 {plan}[{size}];")
+    items = parse_items(
+        f".visible .const .align 16 .u32 {plan}[{size}]; .shared .align 4 .b8 {prefix}_space[{_MOVED_BYTES}];"
+    )
     made, number, source = module, 0, module.source.text
     for function in functions_with_code(module):
         replaced: dict[int, tuple[Statement, ...]] = {}
@@ -99,6 +102,7 @@ def _beginning(prefix: str, plan: str, text: str) -> tuple[Statement, ...]:
         f" {_flat_number('tid', text, a, b)} shr.u32 {a}, {a}, 5;"
         f" mad.lo.u32 {base}, {a}, %{prefix}_salt, %{prefix}_mask;"
         f" {_flat_number('ctaid', text, a, b)} mad.lo.u32 {base}, {a}, %{prefix}_shift, {base};"
+        f" mov.u32 {a}, {prefix}_space; add.u32 {base}, {base}, {a};"  # otherwise it would be removed
     )
 
 
@@ -116,19 +120,18 @@ def _flat_number(register: str, text: str, result: str, other: str) -> str:
 
 
 def _delay(prefix: str, plan: str, number: int) -> tuple[Statement, ...]:
-    """The delay before a site; number: from 1, as entry 0 of the plan is that of the module."""
-    a, b, base, mask, salt, shift, choice = (
-        f"%{prefix}_{each}" for each in ("a", "b", "base", "mask", "salt", "shift", "choice")
+    """The delay before a site; number: from 1, as entry 0 of the plan is that of the module.
+
+    The code is short, because a warp that is not delayed needs time for it, too, in which a copy may become complete.
+    """
+    a, b, base, mask, salt, shift, choice, chosen = (
+        f"%{prefix}_{each}" for each in ("a", "b", "base", "mask", "salt", "shift", "choice", "chosen")
     )
     entry = f"{plan}+{number * WORDS_PER_ENTRY * _WORD_BYTES}"
     return parse_statements(
         f"ld.const.v4.u32 {{{mask}, {salt}, {shift}, {choice}}}, [{entry}];"
         f" mov.u32 {a}, %clock; shr.u32 {a}, {a}, {shift}; add.u32 {a}, {a}, {base}; add.u32 {a}, {a}, {salt};"
-        # The finalizer of MurmurHash3: each bit of the sum changes each bit of the result.
-        f" shr.u32 {b}, {a}, 16; xor.b32 {a}, {a}, {b}; mul.lo.u32 {a}, {a}, 0x85EBCA6B;"
-        f" shr.u32 {b}, {a}, 13; xor.b32 {a}, {a}, {b}; mul.lo.u32 {a}, {a}, 0xC2B2AE35;"
-        f" shr.u32 {b}, {a}, 16; xor.b32 {a}, {a}, {b};"
-        f" and.b32 {choice}, {a}, {choice}; setp.eq.u32 %{prefix}_chosen, {choice}, 0;"
-        f" shr.u32 {a}, {a}, 8; and.b32 {a}, {a}, {mask}; selp.b32 {a}, {a}, 0, %{prefix}_chosen;"
-        f" nanosleep.u32 {a};"
+        f" mul.lo.u32 {a}, {a}, 0x9E3779B1; shr.u32 {b}, {a}, 15; xor.b32 {a}, {a}, {b};"
+        f" and.b32 {b}, {a}, {choice}; setp.eq.u32 {chosen}, {b}, 0;"
+        f" shr.u32 {a}, {a}, 8; and.b32 {a}, {a}, {mask}; @{chosen} nanosleep.u32 {a};"
     )

@@ -15,6 +15,9 @@ from ptxkit.stress.limits import MAX_DELAY_BITS, MIN_DELAY_BITS
 _NO_CLOCK = 32
 """The shift of the clock that leaves nothing of it."""
 
+_NO_CHOICE = 0xFFFFFFFF
+"""The mask of the selection that selects no warp, so that none yields, as by a sleep of no time."""
+
 _CLOCK_SHIFTS = (_NO_CLOCK, _NO_CLOCK, 10, 13)
 """The iterations of a loop have equal delays, or other ones after some thousand cycles."""
 
@@ -61,6 +64,7 @@ class DelayPlan:
     def words(self, site_count: int) -> Any:
         """Returns the contents of the module's variable: an array of 32-bit words."""
         table = numpy.zeros((site_count + 1, WORDS_PER_ENTRY), numpy.uint32)
+        table[:, -1] = _NO_CHOICE
         table[0, :3] = self.seed, self.warp_factor, self.cta_factor
         for number, each in self.delays.items():
             table[number + 1] = each.mask, each.salt, each.shift, each.choice

@@ -15,6 +15,9 @@ FILL_KERNEL, CONTENTION_KERNEL = "fill_shared_memory", "contend_for_memory"
 FILL_PATTERN = 0x7FC17FC1
 """A quiet NaN as f32, as bf16 and as f16, and a large integer."""
 
+PREFETCH_BYTES = 2048
+"""The bytes of each prefetch, which keep the copy engine of a multiprocessor busy."""
+
 _FIRST_WITH_PREFETCH = 90
 
 _TEXT = """.version {version}
@@ -78,6 +81,6 @@ next:
 def disturbing_text(architecture: int) -> str:
     """Returns the PTX of both kernels, for the number of an architecture, such as 90."""
     has_prefetch = architecture >= _FIRST_WITH_PREFETCH
-    prefetch = "    cp.async.bulk.prefetch.L2.global [%rd2], 16;\n" if has_prefetch else ""
+    prefetch = f"    cp.async.bulk.prefetch.L2.global [%rd2], {PREFETCH_BYTES};\n" if has_prefetch else ""
     version, target = ("8.0", "sm_90") if has_prefetch else ("6.3", "sm_70")
     return _TEXT.format(version=version, target=target, pattern=FILL_PATTERN, prefetch=prefetch)

@@ -14,7 +14,7 @@ from ptxkit.device_runs.device_arguments import read_back, upload_parameter
 from ptxkit.device_runs.device_process import DeviceReady
 from ptxkit.device_runs.output_comparison import compare_arrays
 from ptxkit.processes.child_process import ParentChannel
-from ptxkit.stress.disturbing_kernels import CONTENTION_KERNEL, FILL_KERNEL
+from ptxkit.stress.disturbing_kernels import CONTENTION_KERNEL, FILL_KERNEL, PREFETCH_BYTES
 from ptxkit.stress.gpu_backend import GpuJob
 from ptxkit.stress.limits import CONTENTION_BLOCK, CONTENTION_BYTES, CONTENTION_ROUNDS, FILL_BLOCK
 from ptxkit.stress.stress_trial import DIFFERENT, SAME, StressTrial, TrialOutcome
@@ -133,7 +133,7 @@ class LoadedJob:
         self._contender.launch(
             self._shared.second_stream,
             self._shared.buffer,
-            CONTENTION_BYTES // _LINE_BYTES,
+            (CONTENTION_BYTES - PREFETCH_BYTES) // _LINE_BYTES,
             CONTENTION_ROUNDS,
             grid=2 * self._shared.multiprocessors,
             block=CONTENTION_BLOCK,

@@ -113,5 +113,8 @@ MAX_REWRITE_PLACES = 4
 SANITIZER_START_SECONDS = 12.0
 """The seconds until compute-sanitizer has started a process and its kernel, and for what remains after its launches."""
 
+REPEATED_HANGS = 4
+"""The launches of a mutant that hung, one of which must fail again."""
+
 STRESS_BATCH = 16
 """The plain runs of a mutant after which the time is checked."""

@@ -69,6 +69,6 @@ def test_the_disturbing_kernels_are_correct_on_the_machine_but_for_the_contentio
     for architecture in (80, 90):
         text = disturbing_text(architecture)
         filling = DeviceLaunch("fill_shared_memory", 2, 32, (64,), shared=256)
-        contending = DeviceLaunch("contend_for_memory", 2, 32, (buffer, 1024, 3))
+        contending = DeviceLaunch("contend_for_memory", 2, 32, (buffer, 1024 - 128, 3))
         assert filling.emulate(text).is_clean
         assert contending.emulate(text, races=False).is_clean

@@ -59,7 +59,10 @@ def test_a_sample_has_its_number_of_mutants() -> None:
 
 def test_the_table_counts_mutants_by_family_and_tools_together() -> None:
     mutant = known_kernel().mutants[0]
-    results = [MeasuredMutant(mutant, {PLAIN: "x", "memcheck": "y"}), MeasuredMutant(mutant, {"racecheck": "z"})]
+    results = [
+        MeasuredMutant(mutant, METHODS, {PLAIN: "x", "memcheck": "y"}),
+        MeasuredMutant(mutant, METHODS, {"racecheck": "z"}),
+    ]
     *_, own, total = table_lines(results, METHODS)
     assert own.split() == [mutant.family, "2", "1", "0", "1", "1", "0", "2"]
     assert total.split() == ["all", "2", "1", "0", "1", "1", "0", "2"]

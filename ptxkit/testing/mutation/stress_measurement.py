@@ -24,11 +24,11 @@ from ptxkit.device_runs.repeated_launch import write_job
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.stress.delay_instrument import insert_delays
 from ptxkit.stress.stress_session import StressEffort, StressSession, with_reference
-from ptxkit.stress.stress_trial import SAME, StressBackend, StressSubject, StressTrial
+from ptxkit.stress.stress_trial import SAME, StressBackend, StressSubject, StressTrial, TrialOutcome
 from ptxkit.syntax import parse
 from ptxkit.testing.corpus.launch_table import load_launch_table
 from ptxkit.testing.hardware.emulator_vs_device import launch_of_request
-from ptxkit.testing.limits import SANITIZER_START_SECONDS, STRESS_BATCH
+from ptxkit.testing.limits import REPEATED_HANGS, SANITIZER_START_SECONDS, STRESS_BATCH
 from ptxkit.testing.mutation import equivalent_mutants
 from ptxkit.testing.mutation.campaign import CorpusKernel, generate_mutants, sample_mutants
 from ptxkit.testing.mutation.mutant import Mutant
@@ -36,6 +36,9 @@ from ptxkit.testing.mutation.mutant import Mutant
 PLAIN, STRESS = "plain", "stress"
 TOOLS = ("memcheck", "racecheck", "synccheck")
 METHODS = (PLAIN, STRESS, *TOOLS)
+
+_HANG = "hangs"
+"""The first word about a launch that did not end (`DeviceProcess`)."""
 
 _TOOL_ERROR_STATUS = 99
 _TOOL_LINE = re.compile(
@@ -60,9 +63,10 @@ class MeasuredKernel:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredMutant:
-    """The result for one mutant. shown: by method, what it showed, for those that showed anything."""
+    """The result for one mutant. methods: those that were applied. shown: what those showed that showed anything."""
 
     mutant: Mutant
+    methods: tuple[str, ...]
     shown: dict[str, str] = field(default_factory=dict)
 
 
@@ -106,22 +110,43 @@ def sample_evenly(kernels: Sequence[MeasuredKernel], count: int, seed: int) -> l
 
 
 def show_by_runs(subject: StressSubject, method: str, backend: StressBackend, effort: StressEffort) -> str:
-    """Returns what plain runs or runs under stress show, or an empty text."""
+    """Returns what plain runs or runs under stress show, or an empty text.
+
+    A hang counts if the same launch does not end once more: on a GPU that several processes share, one of them may get
+    no time for seconds.
+    """
     if method == STRESS:
         report = StressSession(subject, backend, effort).run()
         if report.failure is None:
             return ""
-        trial = report.failure.trial
-        what = "plain" if trial.plan is None else trial.plan.style
-        return f"{what}: {report.failure.outcome.description}"
+        trial, outcome = report.failure.trial, report.failure.outcome
+    else:
+        trial = StressTrial(None, fills=False)
+        found = _first_failure(subject, trial, backend, effort)
+        if found is None:
+            return ""
+        outcome = found
+    if outcome.description.startswith(_HANG) and not _fails_again(subject, trial, backend):
+        return ""
+    what = "plain" if trial.plan is None else trial.plan.style
+    return f"{what}: {outcome.description}" if method == STRESS else outcome.description
+
+
+def _first_failure(
+    subject: StressSubject, trial: StressTrial, backend: StressBackend, effort: StressEffort
+) -> TrialOutcome | None:
     deadline, done = time.monotonic() + effort.seconds, 0
     while time.monotonic() < deadline and not 0 < effort.runs <= done:
-        outcomes = backend.run(subject, [StressTrial(None, fills=False)] * STRESS_BATCH)
+        outcomes = backend.run(subject, [trial] * STRESS_BATCH)
         done += len(outcomes)
         wrong = next((each for each in outcomes if each.kind != SAME), None)
         if wrong is not None:
-            return wrong.description or wrong.kind
-    return ""
+            return wrong
+    return None
+
+
+def _fails_again(subject: StressSubject, trial: StressTrial, backend: StressBackend) -> bool:
+    return any(each.kind != SAME for each in backend.run(subject, [trial] * REPEATED_HANGS))
 
 
 def find_sanitizer() -> str | None:
@@ -153,9 +178,11 @@ def show_by_tool(tool: str, sanitizer: str, cubin: Cubin, launch: DeviceLaunch, 
 
 def table_lines(results: Sequence[MeasuredMutant], methods: Sequence[str]) -> Iterator[str]:
     """Yields the table: by family, the number of mutants, and of those that each method shows."""
-    yield f"{'family':<42} {'mutants':>7} " + " ".join(f"{each:>9}" for each in methods) + f" {'any tool':>9}"
+    has_tools = not set(TOOLS).isdisjoint(methods)
+    yield f"{'family':<42} {'mutants':>7} " + " ".join(f"{each:>9}" for each in methods) + has_tools * "  any tool"
     for name in (*sorted({each.mutant.family for each in results}), "all"):
         own = [each for each in results if name in (each.mutant.family, "all")]
         counts = [sum(method in each.shown for each in own) for method in methods]
-        tools = sum(any(tool in each.shown for tool in TOOLS) for each in own)
-        yield f"{name:<42} {len(own):>7} " + " ".join(f"{each:>9}" for each in counts) + f" {tools:>9}"
+        tools = sum(not set(TOOLS).isdisjoint(each.shown) for each in own)
+        shown = " ".join(f"{each:>9}" for each in counts)
+        yield f"{name:<42} {len(own):>7} {shown}" + (f" {tools:>9}" if has_tools else "")
