@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ptxkit.device import Cubin
 from ptxkit.fast_dataclasses import replace
 from ptxkit.stress.machine_backend import MachineBackend
@@ -68,12 +70,27 @@ def test_the_table_counts_mutants_by_family_and_tools_together() -> None:
     assert total.split() == ["all", "2", "1", "0", "1", "1", "0", "2"]
 
 
-def test_the_first_error_of_a_tool_is_shown(tmp_path: Path) -> None:
-    lines = "========= COMPUTE-SANITIZER\\n========= Error: Race reported between Write and Read\\n"
-    kernel = known_kernel().subject
-    for number, (status, printed) in enumerate([(99, lines), (0, "========= ERROR SUMMARY: 0 errors\\n")]):
-        tool = tmp_path / f"tool{number}"
-        tool.write_text(f"#!/bin/sh\nprintf '{printed}'\nexit {status}\n")
-        tool.chmod(0o755)
-        shown = show_by_tool("racecheck", str(tool), Cubin(b"", "sm_90a", (), ""), kernel.launch, 1.0)
-        assert shown == ("Race reported between Write and Read" if status else "")
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (
+            ("COMPUTE-SANITIZER", "Error: Race reported between Write and Read", "RACECHECK SUMMARY: 1 hazard"),
+            "Race reported between Write and Read",
+        ),
+        (
+            ("COMPUTE-SANITIZER", "Invalid __shared__ read of size 4 bytes", "    at k+0x30"),
+            "Invalid __shared__ read of size 4 bytes",
+        ),
+        (("COMPUTE-SANITIZER", "Target application returned an error", "ERROR SUMMARY: 0 errors"), ""),
+        (("Program hit CUDA_ERROR_INVALID_VALUE", "    Saved host backtrace", "ERROR SUMMARY: 0 errors"), ""),
+    ],
+)
+def test_the_first_error_of_a_tool_is_shown_and_no_failure_of_the_program(
+    tmp_path: Path, lines: tuple[str, ...], shown: str
+) -> None:
+    tool = tmp_path / "tool"
+    printed = "".join(f"echo '========= {each}'\n" for each in lines)
+    tool.write_text(f"#!/bin/sh\n{printed}exit 1\n")
+    tool.chmod(0o755)
+    launch = known_kernel().subject.launch
+    assert show_by_tool("racecheck", str(tool), Cubin(b"", "sm_90a", (), ""), launch, 1.0) == shown
