@@ -44,7 +44,7 @@ _HANG = "hangs"
 """The first word about a launch that did not end (`DeviceProcess`)."""
 
 _TOOL_LINE = re.compile(
-    r"^========= (?:Error: |Warning: )?(?P<text>(?!COMPUTE|ERROR|RACECHECK|Program|Target|Saved|Host|     ).+)",
+    r"^========= (?:Error: |Warning: )?(?P<text>(?!\s|COMPUTE|ERROR|RACECHECK|Program|Target).+)",
     re.MULTILINE,
 )
 """A line of a tool that describes an error, and not a failure or the output of the program, nor a sum."""
