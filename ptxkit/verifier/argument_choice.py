@@ -27,7 +27,7 @@ from ptxkit.model.launch_contract import LaunchContract, ParameterMultiple
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.verifier.argument_parser import make_filled_array
 from ptxkit.verifier.integer_guesses import IntegerGuesses
-from ptxkit.verifier.limits import TABLE_BUFFERS, TABLE_ENTRIES
+from ptxkit.verifier.limits import TABLE_BUFFERS, TABLE_ENTRIES, USUAL_SIZE
 from ptxkit.verifier.request import VerifyRequest
 
 NO_CONTRACT = LaunchContract("")
@@ -37,10 +37,9 @@ _POINTER_BYTES = 8
 """The size in bytes of a pointer in a structure."""
 
 SCHEDULES = ("late", "torn", "eager", "random")
-CONTENTS = ("iota", "random", "zeros")
-"""The contents of memory, which alternate from run to run.
-
-The numbers of all alternatives have no common divisor, so that all combinations occur.
+CONTENTS = ("iota", "random", "zeros", "sizes")
+"""The contents of memory, which change after each run with every schedule. `sizes`: `USUAL_SIZE` in each word, for
+kernels that load sizes and strides, such as those of groups of matrices.
 """
 
 _FLOATS = {2: numpy.float16, 4: numpy.float32, 8: numpy.float64}
@@ -82,6 +81,11 @@ class ParameterUses:
     flags: frozenset[tuple[str, int]] = frozenset()
     tables: frozenset[tuple[str, int]] = frozenset()
     fields: tuple[ParameterField, ...] = ()
+
+    @property
+    def buffers(self) -> int:
+        """The number of buffers to which the addresses lead."""
+        return len(self.pointers) + (TABLE_BUFFERS - 1) * len(self.tables)
 
     def count_integers(self, known: Container[str]) -> int:
         """Returns the number of integers that are loaded from parameters, without those in known ones."""
@@ -227,10 +231,11 @@ class _ArgumentChoice:
         return "zeros" if (name, offset) in self._uses.flags else contents_of_run(self._number)
 
     def _memory_words(self, name: str, offset: int = 0) -> str:
-        return f"{self._guesses.buffer_bytes >> 20} MiB {self._contents(name, offset)}"
+        contents = self._contents(name, offset)
+        return f"{self._guesses.buffer_bytes >> 20} MiB {f'of {USUAL_SIZE}' if contents == 'sizes' else contents}"
 
     def _buffer(self, name: str = "", offset: int = 0) -> Any:
-        contents = self._contents(name, offset)
-        return make_filled_array(
-            "f32" if contents == "random" else "u32", (self._guesses.buffer_bytes // 4,), contents, self.chance
-        )
+        contents, words = self._contents(name, offset), self._guesses.buffer_bytes // 4
+        if contents == "sizes":
+            return numpy.full(words, USUAL_SIZE, numpy.uint32)
+        return make_filled_array("f32" if contents == "random" else "u32", (words,), contents, self.chance)

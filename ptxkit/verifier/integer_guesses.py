@@ -24,8 +24,11 @@ SMALLER_INTEGERS = (128, 192, 32, 16, 48, 96, 4, 5)
 """The replacements of numbers with which a run takes too long: multiples of usual tiles first."""
 
 
-BUFFER_BYTES, LARGE_BUFFER_BYTES = 1 << 20, 1 << 24
-"""The size in bytes of the buffer of a pointer, and where a run has left a buffer of that size."""
+BUFFER_BYTES = 1 << 20
+"""The size in bytes of the buffer of a pointer."""
+
+LARGE_MEMORY_BYTES = 1 << 25
+"""The size in bytes of all buffers together, where a run has left one: the machine keeps many bytes for each of them."""
 
 _LEAST_USUAL = 2
 """The least number with which rows do not overlap."""
@@ -34,11 +37,11 @@ _LEAST_USUAL = 2
 class IntegerGuesses:
     """The numbers, which are used in turn from run to run.
 
-    buffer_bytes: the size in bytes of the buffers of pointers.
+    buffer_bytes: the size in bytes of the buffers of pointers. buffers: their number.
     """
 
-    def __init__(self, buffer_bytes: int = BUFFER_BYTES) -> None:
-        self.buffer_bytes = buffer_bytes
+    def __init__(self, buffer_bytes: int = BUFFER_BYTES, buffers: int = 1) -> None:
+        self.buffer_bytes, self._large_bytes = buffer_bytes, LARGE_MEMORY_BYTES >> max(buffers - 1, 1).bit_length()
         self._numbers = list(INITIAL_INTEGERS)
         self._replacements = list(reversed(REPLACEMENT_INTEGERS))
         self._used_replacements = False
@@ -61,8 +64,8 @@ class IntegerGuesses:
 
     def grow_buffers(self) -> bool:
         """Makes the buffers of the following runs larger; returns whether they were small."""
-        were_small = self.buffer_bytes < LARGE_BUFFER_BYTES
-        self.buffer_bytes = LARGE_BUFFER_BYTES
+        were_small = self.buffer_bytes < self._large_bytes
+        self.buffer_bytes = max(self.buffer_bytes, self._large_bytes)
         return were_small
 
     def lower(self, number: int) -> bool:

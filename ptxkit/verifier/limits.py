@@ -57,3 +57,7 @@ MAX_PATH_RUNS = 12
 
 MAX_RUN_SHARE = 0.2
 """The largest share of a kernel's time for one run with chosen numbers: several numbers show more than a large one."""
+
+USUAL_SIZE = 64
+"""The number in the words of memory from which a kernel may load sizes and strides: a multiple of those of most tiles,
+and of the bytes of the widest access."""

@@ -202,7 +202,7 @@ def _verify_kernel(
         tries_all = time.thread_time() < enough
     maps = found[1] if found else choices[0]
     session = found[0] if found else session_of(plans[0], maps, exhausted=tries_all)
-    guesses = IntegerGuesses()
+    guesses = IntegerGuesses(buffers=uses.buffers)
     session.run_all(runs_of(maps, guesses), guesses, request.schedules, deadline, progress)
     asked = offsets_of_questions(static) if chosen else frozenset[int]()
     followed = arguments_of_questions(explored, asked) if explored is not None else []

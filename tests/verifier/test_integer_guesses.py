@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, verify_source
@@ -120,3 +122,11 @@ def test_numbers_with_which_a_run_takes_too_long_are_replaced_by_smaller_ones() 
 
 def test_a_kernel_without_numbers_has_no_smaller_ones() -> None:
     assert not IntegerGuesses().lower(3)
+
+
+@pytest.mark.parametrize(("buffers", "mebibytes"), [(0, 16), (1, 16), (2, 16), (3, 8), (10, 2), (90, 1)])
+def test_the_larger_buffers_have_a_limited_size_together(buffers: int, mebibytes: int) -> None:
+    guesses = IntegerGuesses(buffers=buffers)
+    assert guesses.grow_buffers() is (mebibytes > 1)
+    assert guesses.buffer_bytes == mebibytes << 20
+    assert not guesses.grow_buffers()

@@ -225,11 +225,17 @@ def _parameter_bytes(value: Any, symbol: DeclaredVariable) -> bytes:
 
 
 def read_back_arrays(program: Executable, buffers: Sequence[ArgumentBuffer]) -> dict[int, Any]:
-    """Returns the final arrays by the index of the argument; for a table argument, a list of arrays."""
+    """Returns the final arrays by the index of the argument; for a table argument, a list of arrays.
+
+    An array that was passed several times, such as in many entries of a table, is one array in the result.
+    """
     found: dict[int, Any] = {}
+    copies: dict[int, Any] = {}
     for each in buffers:
-        octets = program.memory.view_bytes(each.address, each.array.nbytes)
-        left = octets.copy().view(each.array.dtype).reshape(each.array.shape)
+        left = copies.get(id(each.array))
+        if left is None:
+            octets = program.memory.view_bytes(each.address, each.array.nbytes)
+            left = copies[id(each.array)] = octets.copy().view(each.array.dtype).reshape(each.array.shape)
         if each.in_table:
             found.setdefault(each.argument, []).append(left)
         else:
