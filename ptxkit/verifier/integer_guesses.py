@@ -28,7 +28,7 @@ BUFFER_BYTES = 1 << 20
 """The size in bytes of the buffer of a pointer."""
 
 LARGE_MEMORY_BYTES = 1 << 25
-"""The size in bytes of all buffers together, where a run has left one: the machine keeps many bytes for each of them."""
+"""The size in bytes of all buffers together, where a run has left one: the machine keeps much more than that of it."""
 
 _LEAST_USUAL = 2
 """The least number with which rows do not overlap."""
