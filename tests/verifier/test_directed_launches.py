@@ -176,11 +176,14 @@ WAIT:
 
 def test_memory_may_contain_usual_sizes() -> None:
     """Rows of a pitch that the kernel loads are aligned only if it is a multiple of 4 numbers."""
-    body = """ ld.param.u64 %d0, [pitch]; ld.global.u32 %r2, [%d0]; ld.param.u64 %d1, [lines]; setp.lt.u32 %p0, %r2, 32;
+    body = (
+        """ ld.param.u64 %d0, [pitch]; ld.global.u32 %r2, [%d0]; ld.param.u64 %d1, [lines]; setp.lt.u32 %p0, %r2, 32;
  @%p0 bra END;
  mul.lo.u32 %r3, %r1, %r2; mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2;
  ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%d1];
-""" + RACE
+"""
+        + RACE
+    )
     result = verify_text(".param .u64 pitch, .param .u64 lines", body, schedules=16)
     assert "pitch=1 MiB of 64" in result.runs[0].arguments
     assert "PTX621" in {each.code for each in (*result.diagnostics, *result.undecided)}
