@@ -161,6 +161,10 @@ def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
         result = _register(step, given)
         if result is not None:
             yield result, {name for role in roles if (name := _register(step, role)) is not None}
+    for given, role, factor in _products(step.match) if step.match is not None else ():
+        result, name, other = _register(step, given), _register(step, role), step.operand(factor)
+        if result is not None and name is not None and isinstance(other, Integer) and other.value == 1:
+            yield result, {name}
 
 
 _AddressFlows: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
@@ -182,6 +186,25 @@ def _address_conversions(match: Match) -> _AddressFlows:
 def _address_offsets(match: Match) -> _AddressFlows:
     """Returns the roles as `_address_propagations` does, for the operations that copy an address or add to it."""
     return _address_flows(match, _MOVES_ADDRESS)
+
+
+@cached_by_match
+def _products(match: Match) -> tuple[tuple[str, str, str], ...]:
+    """Returns the roles of the result, of a factor and of the other one, for products and sums with them.
+
+    A product with 1 is an address if the other factor is one.
+    """
+    found: list[tuple[str, str, str]] = []
+    for effect in match.effects:
+        value = effect.value if isinstance(effect, Value) else None
+        parts = value.arguments if isinstance(value, CallExpr) and value.function == "add" else (value,)
+        for part in parts:
+            factors = part.arguments if isinstance(part, CallExpr) and part.function == "mul" else ()
+            roles = [each.name for each in factors if isinstance(each, OperandRole)]
+            if isinstance(effect, Value) and len(roles) == 2:
+                first, second = roles
+                found += [(effect.result, first, second), (effect.result, second, first)]
+    return tuple(found)
 
 
 def _address_flows(match: Match, functions: Container[str]) -> _AddressFlows:

@@ -61,6 +61,22 @@ def test_a_pointer_is_found_through_copies_conversions_and_sums() -> None:
     assert pointers(without_access.replace("cvta.to.global", "mov")) == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("operation", "found"),
+    [
+        ("mad.lo.s64 %rd3, %rd1, 1, %rd2;", {("p", 0), ("n", 0)}),
+        ("mad.lo.s64 %rd3, 1, %rd1, 16;", {("p", 0)}),
+        ("mul.lo.s64 %rd3, %rd1, 1;", {("p", 0)}),
+        ("mul.lo.s64 %rd3, %rd1, 2;", set()),
+        ("mad.lo.s64 %rd3, %rd1, %rd2, 8;", set()),
+    ],
+)
+def test_a_product_with_one_is_an_address_if_the_other_factor_is(operation: str, found: set[tuple[str, int]]) -> None:
+    """Of a sum, each operand may be the address."""
+    body = f"ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n]; {operation} ld.global.u32 %r1, [%rd3];"
+    assert pointers(body) == found
+
+
 def test_a_parameter_that_is_converted_as_an_address_is_a_pointer_whatever_becomes_of_the_result() -> None:
     load = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n];"
     assert pointers(f"{load} cvta.to.global.u64 %rd3, %rd1; xor.b64 %rd4, %rd3, %rd2;") == {("p", 0)}
