@@ -7,7 +7,8 @@ The delays preserve the meaning of the module:
 * They have no branch, so the threads that execute a statement are those that executed it before, and a warp that is
   converged at a site remains so. The guard of the sleep is equal in all lanes of a warp. For the same reason no part of
   a warp is delayed: it would have to diverge, and aligned instructions require that it does not.
-* A new shared variable of four bytes moves the others. Their places are not specified beyond their alignment.
+* A new shared variable of four bytes moves the others. Their places are not specified beyond their alignment. There is
+  none in modules that may need all shared memory: with launch-sized memory, or nearly the most that can be declared.
 * PTX guarantees no speed of any thread, so a program whose result depends on a delay is wrong.
 
 A delay is a hash of the plan's words, the site, the warp and the CTA, and so the same in all lanes of a warp. The plan
@@ -22,12 +23,12 @@ Source: PTX ISA, "Miscellaneous Instructions: nanosleep", "Special Registers".
 
 from __future__ import annotations
 
-from ptxkit.analysis.ir.program import flatten
+from ptxkit.analysis.ir.program import Program, flatten
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.targets import parse_target
 from ptxkit.refusal import RefusedError
 from ptxkit.stress.delay_sites import DelaySite, find_sites, functions_with_code, site_steps
-from ptxkit.stress.limits import MAX_SITES
+from ptxkit.stress.limits import MAX_MOVED_SHARED_BYTES, MAX_SITES
 from ptxkit.syntax import print_module
 from ptxkit.syntax.tree import Module, Statement
 from ptxkit.syntax.tree_edit import TreeEdit, apply_edits, parse_items, parse_statements
@@ -63,18 +64,27 @@ def insert_delays(module: Module) -> DelayedModule:
         prefix += "_"
     plan = f"{prefix}_plan"
     size = WORDS_PER_ENTRY * (len(sites) + 1)
-    items = parse_items(
-        f".visible .const .align 16 .u32 {plan}[{size}]; .shared .align 4 .b8 {prefix}_space[{_MOVED_BYTES}];"
-    )
+    programs = [flatten(module, each) for each in functions_with_code(module)]
+    space = f"{prefix}_space" if all(map(_has_shared_space, programs)) else ""
+    moving = f" .shared .align 4 .b8 {space}[{_MOVED_BYTES}];" if space else ""
+    items = parse_items(f".visible .const .align 16 .u32 {plan}[{size}];{moving}")
     made, number, source = module, 0, module.source.text
-    for function in functions_with_code(module):
+    for program in programs:
         replaced: dict[int, tuple[Statement, ...]] = {}
-        for step in site_steps(flatten(module, function)):
+        for step in site_steps(program):
             number += 1
             replaced[step.start] = (*_delay(prefix, plan, number), step.linear.instruction)
         if replaced:
-            made = apply_edits(made, function, [TreeEdit(replaced, _beginning(prefix, plan, source), items)])
+            edit = TreeEdit(replaced, _beginning(prefix, plan, space, source), items)
+            made = apply_edits(made, program.function, [edit])
     return DelayedModule(print_module(made), tuple(sites), plan)
+
+
+def _has_shared_space(program: Program) -> bool:
+    """Returns whether one more shared variable fits, whatever the size of launch-sized memory is."""
+    shared = [each for each in program.variables if each.space == "shared"]
+    sizes = [each.fixed_size for each in shared]
+    return None not in sizes and sum(filter(None, sizes)) < MAX_MOVED_SHARED_BYTES
 
 
 def _check_possible(module: Module, count: int) -> None:
@@ -92,7 +102,7 @@ def _check_possible(module: Module, count: int) -> None:
         )
 
 
-def _beginning(prefix: str, plan: str, text: str) -> tuple[Statement, ...]:
+def _beginning(prefix: str, plan: str, space: str, text: str) -> tuple[Statement, ...]:
     """The declarations of a function, and the part of the hash that is the same at all of its sites."""
     a, b, base = f"%{prefix}_a", f"%{prefix}_b", f"%{prefix}_base"
     loaded = ", ".join(f"%{prefix}_{each}" for each in ("mask", "salt", "shift", "choice"))
@@ -102,7 +112,7 @@ def _beginning(prefix: str, plan: str, text: str) -> tuple[Statement, ...]:
         f" {_flat_number('tid', text, a, b)} shr.u32 {a}, {a}, 5;"
         f" mad.lo.u32 {base}, {a}, %{prefix}_salt, %{prefix}_mask;"
         f" {_flat_number('ctaid', text, a, b)} mad.lo.u32 {base}, {a}, %{prefix}_shift, {base};"
-        f" mov.u32 {a}, {prefix}_space; add.u32 {base}, {base}, {a};"  # otherwise it would be removed
+        + (f" mov.u32 {a}, {space}; add.u32 {base}, {base}, {a};" if space else "")  # unused, it would be removed
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.device import Cubin, compile, target_for  # noqa: A004
+from ptxkit.device import Cubin, LaunchError, compile, target_for  # noqa: A004
 from ptxkit.device_runs.device_launch import DeviceLaunch, Outputs
 from ptxkit.device_runs.device_process import DeviceProcess, Serve
 from ptxkit.device_runs.output_comparison import AllowedDifferences
@@ -16,7 +16,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.targets import parse_target
 from ptxkit.stress.disturbing_kernels import disturbing_text
 from ptxkit.stress.limits import HANG_SECONDS
-from ptxkit.stress.stress_trial import FAILED, StressSubject, StressTrial, TrialOutcome
+from ptxkit.stress.stress_trial import FAILED, REFUSED, StressSubject, StressTrial, TrialOutcome
 from ptxkit.syntax import parse
 
 
@@ -61,7 +61,11 @@ class GpuBackend:
         """Returns the outcomes until a trial fails. Raises DeviceError."""
         job = self._job_of(subject)
         answers = self._process.exchange(job, trials, stops_at_failure=True)
-        return [TrialOutcome(FAILED, each) if isinstance(each, str) else each for each in answers]
+        outcomes = [TrialOutcome(FAILED, each) if isinstance(each, str) else each for each in answers]
+        refused = next((each for each in outcomes if each.kind == REFUSED), None)
+        if refused is not None:
+            raise LaunchError(refused.description)
+        return outcomes
 
     def _job_of(self, subject: StressSubject) -> GpuJob:
         if self._job is None or subject is not self._subject:

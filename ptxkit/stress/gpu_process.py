@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy
 
-from ptxkit.device import Cubin, DeviceArray, Loaded, NoDeviceError, device_target, to_device, use_device
+from ptxkit.device import (
+    ArgumentError,
+    Cubin,
+    DeviceArray,
+    LaunchError,
+    Loaded,
+    NoDeviceError,
+    device_target,
+    to_device,
+    use_device,
+)
 from ptxkit.device.cuda_libraries import check_status, import_driver
 from ptxkit.device.loaded_kernel import make_object_code
 from ptxkit.device.streams import stream_handle
@@ -17,7 +27,7 @@ from ptxkit.processes.child_process import ParentChannel
 from ptxkit.stress.disturbing_kernels import CONTENTION_KERNEL, FILL_KERNEL, PREFETCH_BYTES
 from ptxkit.stress.gpu_backend import GpuJob
 from ptxkit.stress.limits import CONTENTION_BLOCK, CONTENTION_BYTES, CONTENTION_ROUNDS, FILL_BLOCK
-from ptxkit.stress.stress_trial import DIFFERENT, SAME, StressTrial, TrialOutcome
+from ptxkit.stress.stress_trial import DIFFERENT, REFUSED, SAME, StressTrial, TrialOutcome
 
 _WORD_BYTES, _LINE_BYTES = 4, 16
 
@@ -96,14 +106,18 @@ class LoadedJob:
         if trial.contends:
             self._contend()
         launch = self.job.launch
-        kernel.launch(
-            self._shared.stream,
-            *self._arguments,
-            grid=launch.grid,
-            block=launch.block,
-            cluster=launch.cluster,
-            shared=launch.shared or None,
-        )
+        try:
+            kernel.launch(
+                self._shared.stream,
+                *self._arguments,
+                grid=launch.grid,
+                block=launch.block,
+                cluster=launch.cluster,
+                shared=launch.shared or None,
+            )
+        except (ArgumentError, LaunchError) as error:
+            which = "with delays " if kernel is self._delayed else ""
+            return TrialOutcome(REFUSED, f"the kernel {which}cannot be launched: {error}")
         self._shared.stream.sync()
         return self._judge()
 

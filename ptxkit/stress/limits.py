@@ -7,6 +7,9 @@ MAX_SITES = 2000
 instructions.
 """
 
+MAX_MOVED_SHARED_BYTES = 40 << 10
+"""The bytes of shared variables to which another one is added; a module can declare 48 KiB."""
+
 MIN_DELAY_BITS, MAX_DELAY_BITS = 11, 15
 """The longest delay of a plan is below 2 to 32 microseconds: some are as long as an access to memory, and some much
 longer than a copy. `nanosleep` allows a millisecond.

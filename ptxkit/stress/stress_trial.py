@@ -11,7 +11,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.stress.delay_instrument import DelayedModule
 from ptxkit.stress.delay_plan import DelayPlan
 
-SAME, DIFFERENT, FAILED = "same", "different", "failed"
+SAME, DIFFERENT, FAILED, REFUSED = "same", "different", "failed", "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class StressTrial:
 class TrialOutcome:
     """The outcome of a trial. kind: `same` outputs as expected, `different` ones, or `failed`: a fault or a hang.
 
-    description: the difference or the error. outputs: the arrays, if none were expected yet.
+    `refused` is a launch that the device does not allow, which only a backend sees. description: the difference or the
+    error. outputs: the arrays, if none were expected yet.
     """
 
     kind: str

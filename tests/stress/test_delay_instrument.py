@@ -113,6 +113,14 @@ def test_a_kernel_of_several_dimensions_numbers_its_warps_by_all_of_them() -> No
     assert "%ntid.x" in insert_delays(parse(SMALL.replace("%tid.x", "%tid.y"))).text
 
 
+def test_shared_variables_are_moved_unless_the_module_may_need_all_shared_memory() -> None:
+    assert "_space[4]" in insert_delays(parse(SMALL)).text
+    assert "_space[4]" not in insert_delays(parse(SMALL.replace("s[128]", "s[48000]"))).text
+    launch_sized = ".extern .shared .align 16 .b8 dynamic[];\n.visible .entry"
+    with_dynamic = SMALL.replace(".visible .entry", launch_sized).replace("[s]", "[dynamic]")
+    assert "_space[4]" not in insert_delays(parse(with_dynamic)).text
+
+
 @pytest.mark.parametrize(
     ("change", "printed"),
     [

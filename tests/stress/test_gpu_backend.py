@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from ptxkit.device import NoDeviceError
+from ptxkit.device import LaunchError, NoDeviceError
 from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.device_runs.device_process import DeviceReady
 from ptxkit.fast_dataclasses import replace
@@ -13,7 +13,7 @@ from ptxkit.processes.child_process import ParentChannel
 from ptxkit.stress.delay_instrument import insert_delays
 from ptxkit.stress.disturbing_kernels import disturbing_text
 from ptxkit.stress.gpu_backend import GpuBackend, GpuJob
-from ptxkit.stress.stress_trial import FAILED, SAME, StressSubject, StressTrial, TrialOutcome
+from ptxkit.stress.stress_trial import FAILED, REFUSED, SAME, StressSubject, StressTrial, TrialOutcome
 from ptxkit.syntax import parse
 from tests.stress.test_stress_session import TEXT
 
@@ -27,6 +27,9 @@ def serve(channel: ParentChannel) -> None:
         job, trials = channel.receive()
         assert isinstance(job, GpuJob)
         for each in trials:
+            if not each.fills:
+                channel.send(TrialOutcome(REFUSED, "too many resources"))
+                continue
             if each.contends:
                 channel.send("illegal address")
                 return
@@ -56,6 +59,11 @@ def test_another_subject_is_another_job_and_the_same_one_is_compiled_once() -> N
             backend.run(each, [StressTrial(None)])[0].description.split(",")[0] for each in (first, first, second)
         ]
     assert numbers == ["job 0", "job 0", "job 1"]
+
+
+def test_a_launch_that_the_device_refuses_is_no_outcome() -> None:
+    with GpuBackend(serve=serve) as backend, pytest.raises(LaunchError, match="too many resources"):
+        backend.run(StressSubject(TEXT, LAUNCH, None), [StressTrial(None), StressTrial(None, fills=False)])
 
 
 def test_without_a_gpu_the_reason_is_raised() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,15 @@ def test_the_first_error_of_a_tool_is_shown_and_no_failure_of_the_program(
     tool.chmod(0o755)
     launch = known_kernel().subject.launch
     assert show_by_tool("racecheck", str(tool), Cubin(b"", "sm_90a", (), ""), launch, 1.0) == shown
+
+
+def test_the_script_measures_without_a_gpu(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    script = LAUNCHES_FILE.parents[2] / "scripts" / "stress"
+    options = ["--on", "machine", "--kernel", "hand_double", "--methods", "plain,stress", "--count", "3"]
+    options += ["--runs", "16", "--seconds", "600", "--correct", "16", "--jobs", "1", "--json", str(results)]
+    done = subprocess.run([sys.executable, str(script), *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "0 of 1 correct kernels reported in 14 runs" in done.stdout
+    assert done.stdout.splitlines()[-1].split()[:2] == ["all", "3"]
+    assert len([json.loads(each)["family"] for each in results.read_text().splitlines()]) == 3
