@@ -25,7 +25,7 @@ TEXTS = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "corpus/compilers/README.md", "corpus/kernels/README.md"),
     *("corpus/rules/README.md", "corpus/seeds/README.md", "corpus/vendor/README.md"),
 )
-PTX = ("corpus/kernels", "corpus/rules", "corpus/seeds", "corpus/vendor")
+PTX = ("corpus/findings", "corpus/kernels", "corpus/rules", "corpus/seeds", "corpus/vendor")
 """Folders of PTX whose comments are documentation."""
 
 SOURCES = ("corpus", "docs", "editors", "grammars", "ptxkit", "scripts", "tests", ".github")
