@@ -22,7 +22,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.sync_edges import find_sync_edges, find_unordered_release
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Barrier
+from ptxkit.isa.effects import AsyncRegisters, Barrier
 from ptxkit.semantics.ordering import is_warp_barrier
 from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.syntax.tree import Integer
@@ -79,8 +79,11 @@ class OrderingBarrier:
 
 
 def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> OrderingBarrier:
-    """Returns the narrowest barrier that orders one access before another."""
-    if first.tid // WARP_SIZE == last.tid // WARP_SIZE:
+    """Returns the narrowest barrier that orders one access before another.
+
+    What a warpgroup multiplies, other warps of it read, too.
+    """
+    if first.tid // WARP_SIZE == last.tid // WARP_SIZE and not (_is_of_warpgroup(first) or _is_of_warpgroup(last)):
         return OrderingBarrier(WARP_BARRIER)
     unordered = find_unordered_release(
         first.tid, first.events, first.position, first.position, last.path.release_acquire_points, last.position
@@ -109,6 +112,10 @@ def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoin
         threads = sum(map(len, roles))
         return OrderingBarrier(f"bar.sync {number}, {threads};", threads, is_split=True)
     return OrderingBarrier(None)
+
+
+def _is_of_warpgroup(point: PathPoint) -> bool:
+    return any(isinstance(effect, AsyncRegisters) and effect.group == "wgmma" for effect in point.step.effects)
 
 
 def _release_by_warp_peer(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
