@@ -106,7 +106,7 @@ def test_a_replay_calls_no_function_that_only_the_folder_names(tmp_path: Path) -
 
 def test_every_built_in_oracle_is_available() -> None:
     """A replay calls by name the oracles that the campaigns and the plugin of pytest store."""
-    assert len(example_replay.BUILT_IN) == 10
+    assert len(example_replay.BUILT_IN) == 11
     for name in example_replay.BUILT_IN:
         assert callable(example_replay._load_oracle(name))
     assert {name for name in (*assertions.__all__, *ptxkit.testing.__all__) if name.startswith("assert_")} <= set(
