@@ -13,3 +13,6 @@ MAX_CHECKED_NUMBERS = 64
 
 MAX_HOLDING_SIZES = 3
 """The maximum number of block sizes with which barriers count their threads, and at which a violation is looked for."""
+
+MAX_NEAR_ASSIGNMENTS = 8
+"""The number of assignments before a guard that are compared with it, before all paths to it are searched."""

@@ -24,6 +24,7 @@ ISA section
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, named_registers
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx6xx
+from ptxkit.rules.limits import MAX_NEAR_ASSIGNMENTS
 from ptxkit.rules.model import STEP_LINES, Evidence, Finding, Observation, Rule
 from ptxkit.rules.obligation_sites import Site
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Searches the assignments that reach each guard."""
     for function in kernel.program.functions:
-        for step in filter(lambda each: not _assignments(function, each), _guarded_steps(function)):
+        for step in (each for each in _guarded_steps(function) if not _is_assigned(function, each)):
             guard = step.instruction.guard
             assert guard is not None
             text = ptx6xx.GUARD_NEVER_ASSIGNED(predicate=guard.predicate)
@@ -64,6 +66,17 @@ def _guarded_steps(program: Program) -> Iterator[Step]:
     for step in program.steps:
         if step.instruction.guard is not None and step in reachable and unknown.isdisjoint(guard_registers(step)):
             yield step
+
+
+def _is_assigned(program: Program, step: Step) -> bool:
+    """Returns whether an assignment reaches a guard; mostly one of the last before it in the text is on all paths."""
+    graph = program.analysis(ControlFlowGraph)
+    for register in guard_registers(step):
+        found = program.definitions.get(register, ())
+        last = bisect_left(found, step.index, key=lambda each: each.index)
+        if any(graph.dominates(each, step) for each in found[max(last - MAX_NEAR_ASSIGNMENTS, 0) : last]):
+            return True
+    return bool(_assignments(program, step))
 
 
 def _assignments(program: Program, step: Step) -> frozenset[Step]:
