@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.fast_dataclasses import dataclass
@@ -12,13 +13,7 @@ from ptxkit.isa.effects import (
     Barrier,
     CommitGroup,
     Grid,
-    MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
-    MbarrierInit,
-    MbarrierInvalidate,
-    MbarrierTrack,
-    MbarrierWait,
+    MbarrierEffect,
     MemoryFence,
     ProxyFence,
     RegisterFence,
@@ -32,23 +27,17 @@ from ptxkit.syntax.tree import Function, Module
 _PRIVATE_SPACES = ("param", "const", "local")
 """State spaces in which no thread sees the writes of another one."""
 
-_SYNCHRONIZING = (
-    Barrier,
-    CommitGroup,
-    Grid,
-    MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
-    MbarrierInit,
-    MbarrierInvalidate,
-    MbarrierTrack,
-    MbarrierWait,
-    MemoryFence,
-    ProxyFence,
-    RegisterFence,
-    TensorFence,
-    TensorMemory,
-    WaitGroup,
+_Synchronization: TypeAlias = (
+    Barrier
+    | CommitGroup
+    | Grid
+    | MbarrierEffect
+    | MemoryFence
+    | ProxyFence
+    | RegisterFence
+    | TensorFence
+    | TensorMemory
+    | WaitGroup
 )
 
 
@@ -101,6 +90,6 @@ def _is_site(step: Step) -> bool:
     ):
         return False
     return any(
-        each.space not in _PRIVATE_SPACES if isinstance(each, Access) else isinstance(each, _SYNCHRONIZING)
+        each.space not in _PRIVATE_SPACES if isinstance(each, Access) else isinstance(each, _Synchronization)
         for each in effects
     )

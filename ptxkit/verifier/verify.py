@@ -66,12 +66,6 @@ if TYPE_CHECKING:
 _PROBE_SHARE = 0.5
 """The share of the total time that all probes of launches may use."""
 
-_MIN_REACHED_SHARE = 0.5
-"""The share of a kernel's instructions that runs with chosen arguments must execute to be conclusive."""
-
-_COMPARED_RUNS = 3
-"""The number of runs that are compared with each other, each of which gets an equal part of the remaining time."""
-
 
 def verify_source(
     source: SourceFile,

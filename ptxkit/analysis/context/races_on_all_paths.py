@@ -50,15 +50,15 @@ class RacesOnAllPaths:
         if race.completes_late or scenario.is_input_trial or not self._program.is_fully_matched:
             return None
         guessed = set(scenario.branch_of_condition.values())
-        own = [
+        write, read = (
             self._conditions_of_access(each.event.step, each.event.effect, guessed) for each in (race.write, race.read)
-        ]
-        if own[0] is None or own[1] is None:
+        )
+        if write is None or read is None or (write != read and len(write + read) > 1):
             return None
-        found = own[0] if own[0] == own[1] else own[0] + own[1]
+        found = write or read
         others = guessed.difference(found)
         first, second = (set(self._independence.last_deciding_steps(step, others)) for step in race.steps)
-        if (len(found) > 1 and own[0] != own[1]) or first != second:
+        if first != second:
             return None
         return found[:1] if self._have_same_barriers(race) or self._is_order_fixed(race, others - first) else None
 

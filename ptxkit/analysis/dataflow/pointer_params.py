@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import permutations
 from typing import TypeAlias
 
 from ptxkit.analysis.ir.layout import SymbolScope
@@ -195,15 +196,13 @@ def _products(match: Match) -> tuple[tuple[str, str, str], ...]:
     A product with 1 is an address if the other factor is one.
     """
     found: list[tuple[str, str, str]] = []
-    for effect in match.effects:
-        value = effect.value if isinstance(effect, Value) else None
+    for effect in (each for each in match.effects if isinstance(each, Value)):
+        value = effect.value
         parts = value.arguments if isinstance(value, CallExpr) and value.function == "add" else (value,)
         for part in parts:
             factors = part.arguments if isinstance(part, CallExpr) and part.function == "mul" else ()
             roles = [each.name for each in factors if isinstance(each, OperandRole)]
-            if isinstance(effect, Value) and len(roles) == 2:
-                first, second = roles
-                found += [(effect.result, first, second), (effect.result, second, first)]
+            found += [(effect.result, first, second) for first, second in permutations(roles, 2)]
     return tuple(found)
 
 
