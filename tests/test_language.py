@@ -105,7 +105,7 @@ FORBIDDEN_NAMES = {
 }
 """Parts of names of functions, classes, attributes, parameters and variables that are not used either."""
 
-PUBLIC_PARTICIPLES = {"aligned", "broken", "moved", "packed", "predicated", "selected", "shared", "tiled"}
+PUBLIC_PARTICIPLES = {"aligned", "broken", "moved", "packed", "predicated", "shared", "tiled"}
 """Names of the builder, the device and the strategies that users write: they return a changed copy, or declare."""
 
 IRREGULAR_PARTICIPLES = {

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.memory_access import AccessMode, Eviction, LoadOrder, Scope, StoreOrder, load_elements, store_elements
 from ptxkit.build.registers import InstructionEmitter, Number, Register, largest_power_of_two_factor
 from ptxkit.kernel_model.scalar_types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
 from ptxkit.syntax import tree
@@ -145,28 +146,73 @@ class Address(typing.Generic[ScalarT]):
 
     # ------------------------------------------------------------------------------------- loads, stores
 
-    def load(self) -> Register[ScalarT]:
-        """Loads one element with `ld` of the type and the state space of the address.
+    @overload
+    def load(
+        self,
+        *,
+        order: LoadOrder | None = None,
+        scope: Scope = "gpu",
+        read_only: bool = False,
+        l1: Eviction | None = None,
+        policy: Register[b64] | None = None,
+    ) -> Register[ScalarT]: ...
 
-        Raises `BuildValueError` if the address is the end of an array.
+    @overload
+    def load(
+        self,
+        count: int,
+        *,
+        order: LoadOrder | None = None,
+        scope: Scope = "gpu",
+        read_only: bool = False,
+        l1: Eviction | None = None,
+        policy: Register[b64] | None = None,
+    ) -> tuple[Register[ScalarT], ...]: ...
+
+    def load(
+        self,
+        count: int | None = None,
+        *,
+        order: LoadOrder | None = None,
+        scope: Scope = "gpu",
+        read_only: bool = False,
+        l1: Eviction | None = None,
+        policy: Register[b64] | None = None,
+    ) -> Register[ScalarT] | tuple[Register[ScalarT], ...]:
+        """Loads one element, or `count` of them in one instruction: `ld` of the address's type and state space.
+
+        `count` is a power of two. The elements have up to 16 bytes together, or 32 from sm_100 on, and the address must
+        be known to be aligned to all of them. Elements that are more than PTX's vectors have (8 of bf16) are loaded as
+        32-bit words (`ld.v4.b32`) and unpacked by `mov`.
+
+        `order` and `scope` are those of the memory model, for each element: `ld.acquire.gpu`. `read_only` states that
+        no thread writes the elements while the kernel runs: `ld.global.nc`. `l1` is the eviction priority in the L1
+        cache, `policy` a cache policy (`k.createpolicy_fractional_L2_evict_last(1.0)`). Raises `BuildValueError` if the
+        elements are beyond the end of an array.
         """
-        self._check_element()
-        loaded = cast("Register[Any]", self.builder.instruction("ld", (self,)))
-        return Register(self.builder, self.type, loaded.name)  # `f16` and `bf16` are loaded as bits
+        found = load_elements(self, 1 if count is None else count, AccessMode(order, scope, l1, policy, read_only))
+        return found[0] if count is None else found
 
-    def store(self, value: Register[ScalarT] | Number) -> None:
-        """Stores one element with `st` of the type and the state space of the address.
+    def store(
+        self,
+        values: Register[ScalarT] | Number | Sequence[Register[ScalarT] | Number],
+        *,
+        order: StoreOrder | None = None,
+        scope: Scope = "gpu",
+        l1: Eviction | None = None,
+        policy: Register[b64] | None = None,
+    ) -> None:
+        """Stores one element, or a sequence of them in one instruction: `st` of the address's type and state space.
 
-        Raises `BuildValueError` if the address is the end of an array.
+        Numbers become constants of the element's type. The number of values, the alignment and the other parameters are
+        those of `load`; `order` may be `release`. Elements that are more than PTX's vectors have are packed by `mov`
+        and stored as 32-bit words. Raises `BuildValueError` if the elements are beyond the end of an array, and
+        `BuildTypeError` for values of other types.
         """
-        self._check_element()
-        self.builder.instruction("st", (self, value))
+        several = values if isinstance(values, Sequence) else (values,)
+        store_elements(self, several, AccessMode(order, scope, l1, policy))
 
     # ----------------------------------------------------------------------------------------- internals
-
-    def _check_element(self) -> None:
-        if self.count is not None and self.count < 1:
-            raise BuildValueError(f"{self!r} is where its array ends: no element is there")
 
     def _at_offset(
         self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None

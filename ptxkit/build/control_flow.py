@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.recorder import Label
-from ptxkit.build.registers import Number, Register, Variable, known_multiple
+from ptxkit.build.registers import Number, Register, Variable, check_predicate, known_multiple
 from ptxkit.build.special_registers import read_special
-from ptxkit.kernel_model.scalar_types import IntegerScalar, ScalarT, memory_word, pred, u32
+from ptxkit.kernel_model.scalar_types import IntegerScalar, ScalarT, pred, u32
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ElseBlock:
         flow.place(before)
         if self._condition is not None:
             after = flow.label("endif")
-            flow.branch(after, unless=_check_predicate(self._condition()))
+            flow.branch(after, unless=check_predicate(self._condition()))
             self._labels = (after, whole)
         else:
             self._labels = (whole, whole)
@@ -203,7 +203,7 @@ def if_(k: InstructionBuilder, predicate: Register[pred]) -> IfBlock:
 
     Raises `BuildTypeError` if the condition is not a predicate register.
     """
-    return IfBlock(k, _check_predicate(predicate))
+    return IfBlock(k, check_predicate(predicate))
 
 
 def elif_(k: InstructionBuilder, condition: Callable[[], Register[pred]]) -> ElseBlock:
@@ -228,7 +228,7 @@ def predicated(k: InstructionBuilder, predicate: Register[pred]) -> PredicatedBl
 
     It suits few instructions. Registers that they write have no value in the threads where the predicate does not hold.
     """
-    return PredicatedBlock(k, _check_predicate(predicate))
+    return PredicatedBlock(k, check_predicate(predicate))
 
 
 def thread_is(k: InstructionBuilder, number: int) -> IfBlock:
@@ -308,40 +308,6 @@ def unroll(k: InstructionBuilder, start: int, stop: int | None = None, step: int
     return range(start) if stop is None else range(start, stop, step)
 
 
-@overload
-def selected(
-    k: InstructionBuilder, yes: Number, no: Number, predicate: Register[pred], scalar: type[ScalarT]
-) -> Register[ScalarT]: ...
-
-
-@overload
-def selected(
-    k: InstructionBuilder, yes: Register[ScalarT] | Number, no: Register[ScalarT] | Number, predicate: Register[pred]
-) -> Register[ScalarT]: ...
-
-
-def selected(
-    k: InstructionBuilder,
-    yes: Register[Any] | Number,
-    no: Register[Any] | Number,
-    predicate: Register[pred],
-    scalar: type[Any] | None = None,
-) -> Register[Any]:
-    """Returns `yes` where the predicate holds, else `no`: `selp`.
-
-    Two constants have no type, so `scalar` must give it: `k.selected(1, 0, p, u32)`. Raises `BuildTypeError` if the
-    types differ or none is known.
-    """
-    types = {each.type for each in (yes, no) if isinstance(each, Register)} | ({scalar} if scalar else set())
-    if not types:
-        raise BuildTypeError("two constants have no type: give it, `k.selected(1, 0, p, u32)`")
-    if len(types) > 1:
-        raise BuildTypeError(f"one of two values is taken, so they have one type: {yes!r}, {no!r}")
-    (of_type,) = types
-    found = k.instruction(f"selp_{memory_word(of_type)}", (yes, no, _check_predicate(predicate)))
-    return Register(k, of_type, cast("Register[Any]", found).name, min(known_multiple(yes), known_multiple(no)))
-
-
 def pragma(k: InstructionBuilder, text: str) -> None:
     """Adds a `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
     k.recorder.record(tree.Directive("pragma", (f'"{text}"',)))
@@ -383,9 +349,3 @@ def _check_condition_function(condition: object) -> Callable[[], Register[pred]]
     if not callable(condition):
         raise BuildTypeError("the condition is computed where it is tested: pass a function, `lambda: i < n`")
     return condition
-
-
-def _check_predicate(value: object) -> Register[pred]:
-    if not isinstance(value, Register) or value.type is not pred:
-        raise BuildTypeError(f"a condition is a predicate register, such as the result of a comparison; got {value!r}")
-    return value

@@ -18,12 +18,15 @@ from ptxkit.build import (
     control_flow,
     cp_async,
     inline_ptx,
+    math_functions,
     memory_declarations,
     mma,
+    packing,
     shared_matrix,
     special_registers,
     tcgen05,
     thread_groups,
+    warp_exchange,
     warp_roles,
     wgmma,
 )
@@ -63,11 +66,35 @@ class FunctionBuilder(InstructionBuilder):
     for_range = control_flow.for_range
     for_ = control_flow.for_range
     unroll = control_flow.unroll
-    selected = control_flow.selected
     pragma = control_flow.pragma
     variable = control_flow.variable
     asm = inline_ptx.asm
     external = calls.external
+
+    # numbers
+    exp2 = math_functions.exp2
+    exp = math_functions.exp
+    log2 = math_functions.log2
+    log = math_functions.log
+    sqrt = math_functions.sqrt
+    rsqrt = math_functions.rsqrt
+    tanh = math_functions.tanh
+    fma = math_functions.fma
+    clamp = math_functions.clamp
+    where = math_functions.where
+    pack = packing.pack
+    unpack = packing.unpack
+    pack_convert = packing.pack_convert
+
+    # exchanges between the lanes of a warp
+    shuffle_xor = warp_exchange.shuffle_xor
+    shuffle_up = warp_exchange.shuffle_up
+    shuffle_down = warp_exchange.shuffle_down
+    shuffle_idx = warp_exchange.shuffle_idx
+    ballot = warp_exchange.ballot
+    any = warp_exchange.any_
+    all = warp_exchange.all_
+    match_any = warp_exchange.match_any
 
     # memory
     shared = memory_declarations.shared

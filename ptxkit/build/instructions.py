@@ -22,6 +22,7 @@ from ptxkit.build.form_selection import describe_forms, select_explicit_form, se
 from ptxkit.build.method_names import find_readings, to_name_part
 from ptxkit.build.methods import Methods
 from ptxkit.build.operand_assignment import ResultPlaceholder, allocate_results
+from ptxkit.build.operand_fitting import RegisterConstant
 from ptxkit.build.recorder import Label, PrologueContext, StatementRecorder
 from ptxkit.build.registers import Register
 from ptxkit.build.target_inference import parse_supported_target
@@ -132,7 +133,7 @@ class InstructionBuilder(Methods):
                 raise BuildTypeError(f"{name} has more results than `into` has registers")
             return _check_result(given.pop(0), place, name)
 
-        written, results = allocate_results(parts, register)
+        written, results = allocate_results(parts, register, self._load_constant)
         self.append(match.canonical, written, guard, unless, match)
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
@@ -146,7 +147,7 @@ class InstructionBuilder(Methods):
         """
         self.check_owner(operands)
         best, parts = select_explicit_form(opcode, operands)
-        written, _ = allocate_results(parts, lambda place: self.register(place.type))
+        written, _ = allocate_results(parts, lambda place: self.register(place.type), self._load_constant)
         self.append(opcode, written, guard, unless, best)
 
     # ----------------------------------------------------------------------------------------- registers
@@ -154,6 +155,11 @@ class InstructionBuilder(Methods):
     def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
         """Returns a new register, which no instruction has written yet."""
         return Register(self, scalar, self.recorder.new_register_name(scalar))
+
+    def _load_constant(self, constant: RegisterConstant) -> Register[Any]:
+        place = self.register(constant.type)
+        self.instruction(f"mov_b{constant.type.bits}", (constant.bits,), into=place)
+        return place
 
     def load_symbol_address(self, name: str, pointer: type[Scalar]) -> Register[Any]:
         """Returns the address of a variable in a register, which is loaded once in the prologue."""

@@ -24,3 +24,6 @@ more.
 
 MAX_CACHED_SELECTIONS = 8192
 """The number of selected forms that a process caches by method and operands. The cache is cleared when it is full."""
+
+MAX_VECTOR_BYTES = 32
+"""The bytes of the largest vector that one instruction loads or stores, from sm_100 on; before, 16."""

@@ -1026,36 +1026,6 @@ class Methods:
         """
     @overload
     def fence_proxy(self, a: Generic[Any], n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., kind: Literal['generic::fabric', 'fabric::generic', 'fabric::fabric'] | bool = ..., restrict: Literal['sync_restrict::shared::cluster', 'sync_restrict::shared::cta'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['acquire', 'release'] | bool = ..., ss: Literal['global', 'shared::cta', 'shared::cluster'] | bool = ...) -> None: ...
-    def fma(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4', 'f16', 'bf16', 'f16x2', 'bf16x2'] | bool = ..., bt: Literal['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4', 'e2m1x4', 'e2m1p4x4', 'ue8m0x4'] | bool = ..., dt: Literal['e4m3x4', 'e5m2x4'] | bool = ..., ftz: Literal['ftz'] | bool = ..., relu: Literal['relu'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ..., sat: Literal['sat'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
-        """Multiplies narrow floats and adds floats of 8 bits, with one rounding.
-        PTX ISA, 'Alternate Floating Point Instructions: fma'
-        needs PTX 9.4 and sm_100a or sm_103a
-            fma{.<rnd>}{.satfinite}.<dt>.<at>.<bt> d:dt, a:at/own, b:bt/own, c:dt/own
-        Multiplies and adds with one rounding.
-        PTX ISA, 'Floating Point Instructions: fma'
-            fma.<rnd>{.ftz}{.sat}.f32 d:.f32, a:.f32/#, b:.f32/#, c:.f32/#
-                needs PTX 2.0 and sm_20
-            fma.<rnd>{.ftz}.f32x2 d:.f32x2, a:.f32x2, b:.f32x2, c:.f32x2
-                needs PTX 8.6 and sm_100
-            fma.<rnd>.f64 d:.f64, a:.f64/#, b:.f64/#, c:.f64/#
-                needs PTX 1.4
-        Multiplies and adds half precision values with one rounding.
-        PTX ISA, 'Half Precision Floating Point Instructions: fma'
-            fma.<rnd>{.ftz}{.sat}.<t> d:t, a:t, b:t, c:t
-                needs PTX 4.2 and sm_53
-            fma.<rnd>{.ftz}.relu.<t> d:t, a:t, b:t, c:t
-                needs PTX 7.0 and sm_80
-            fma.<rnd>{.relu}.<t> d:t, a:t, b:t, c:t
-                needs PTX 7.0 and sm_80
-            fma.<rnd>{.sat}.oob{.relu}.<t> d:t, a:t, b:t, c:t
-                needs PTX 8.1 and sm_90
-        Multiplies half precision values and adds a single precision one, with one rounding.
-        PTX ISA, 'Mixed Precision Floating Point Instructions: fma'
-            fma.<rnd>{.sat}.f32.<at> d:.f32, a:at, b:at, c:.f32/#
-                needs PTX 8.6 and sm_100
-            fma.<rnd>.f32x2.<at>.f32x2.f32x2 d:.f32x2, a:at, b:.f32x2, c:.f32x2
-                needs PTX 9.4 and sm_107f
-        """
     def fns_b32(self, mask: Value, base: Value, offset: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> Register[Any]:
         """Finds the n-th set bit of a mask, starting at a given bit.
         PTX ISA, 'Integer Arithmetic Instructions: fns'
@@ -1895,12 +1865,6 @@ class Methods:
         effect control(.return)
             ret{.uni}
         """
-    def rsqrt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., t: Literal['f32', 'f64'] | bool = ...) -> Any:
-        """Computes the reciprocal of the square root.
-        PTX ISA, 'Floating Point Instructions: rsqrt'
-        needs PTX 4.0 and sm_20, for ftz and t == .f64
-            rsqrt.<mode>{.ftz}.<t> d:t, a:t/#
-        """
     def sad(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['u16', 'u32', 'u64', 's16', 's32', 's64'] | bool = ...) -> Any:
         """Adds the absolute difference of two integers to a third.
         PTX ISA, 'Integer Arithmetic Instructions: sad'
@@ -2041,13 +2005,6 @@ class Methods:
         PTX ISA, 'Data Movement and Conversion Instructions: spdecompress'
         needs PTX 9.4 and sm_107a
             spdecompress.<elem>.<idx>.<factor>.<num> {d:.b32 * dense}, {m:.b32/# * metadata}, {c:.b32/# * compressed}
-        """
-    def sqrt(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ftz: Literal['ftz'] | bool = ..., rnd: Literal['rn', 'rz', 'rm', 'rp'] | bool = ...) -> Any:
-        """Computes the square root.
-        PTX ISA, 'Floating Point Instructions: sqrt'
-            sqrt.<mode>{.ftz}.f32 d:.f32, a:.f32/#
-            sqrt.<rnd>{.ftz}.f32 d:.f32, a:.f32/#
-            sqrt.<rnd>.f64 d:.f64, a:.f64/#/typed(rnd != .rn)
         """
     @overload
     def st(self, a: Generic[Any] | Global[Any] | Local[Any] | Param[Any] | SharedCluster[Any] | Shared[Any], b: Sequence[Value] | Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cop: Literal['wb', 'cg', 'cs', 'wt'] | bool = ..., l1: Literal['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] | bool = ..., l2: Literal['L2::evict_normal', 'L2::evict_first', 'L2::evict_last'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed', 'release'] | bool = ..., ss: Literal['global', 'local', 'param', 'param::func', 'shared', 'shared::cta', 'shared::cluster'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64', 'b128'] | bool = ..., vec: Literal['v2', 'v4', 'v8'] | bool = ...) -> None:
@@ -2200,16 +2157,6 @@ class Methods:
         PTX ISA, 'Integer Arithmetic Instructions: szext'
         needs PTX 7.6 and sm_70
             szext.<mode>.<t> d:t, a:t/#, b:.u32/integer/#
-        """
-    def tanh(self, a: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['f16', 'f16x2', 'bf16', 'bf16x2'] | bool = ...) -> Any:
-        """Approximates the hyperbolic tangent.
-        PTX ISA, 'Floating Point Instructions: tanh'
-        needs PTX 7.0 and sm_75
-            tanh.<mode>.f32 d:.f32, a:.f32/#
-        Approximates the hyperbolic tangent of half precision values.
-        PTX ISA, 'Half Precision Floating Point Instructions: tanh'
-        needs PTX 7.0 and sm_75; PTX 7.8 and sm_90, for t in brain_halves
-            tanh.<mode>.<t> d:t, a:t
         """
     def tcgen05_alloc(self, a: Generic[Any] | Shared[Any], n: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., cg: Literal['cta_group::1', 'cta_group::2'] | bool = ..., ss: Literal['shared::cta'] | bool = ...) -> None:
         """Allocates columns of Tensor Memory, and deallocates them.

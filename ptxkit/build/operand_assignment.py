@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.operand_fitting import FittedOperand, OperandMismatch, constant_value, fit_operand, type_word
+from ptxkit.build.operand_fitting import (
+    FittedOperand,
+    OperandMismatch,
+    RegisterConstant,
+    constant_value,
+    fit_operand,
+    type_word,
+)
 from ptxkit.build.registers import Register
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
@@ -36,7 +43,7 @@ class PairPlaceholder:
     second: OperandPart
 
 
-OperandPart: TypeAlias = tree.Operand | ResultPlaceholder | PairPlaceholder
+OperandPart: TypeAlias = tree.Operand | RegisterConstant | ResultPlaceholder | PairPlaceholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +187,20 @@ def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandF
 
 
 def allocate_results(
-    parts: Sequence[OperandPart], register: Callable[[ResultPlaceholder], Register[Scalar]]
+    parts: Sequence[OperandPart],
+    register: Callable[[ResultPlaceholder], Register[Scalar]],
+    load_constant: Callable[[RegisterConstant], Register[Scalar]],
 ) -> tuple[tuple[tree.Operand, ...], list[object]]:
-    """Returns the operands with registers for the results, and those registers (tuples for vectors)."""
+    """Returns the operands with registers for the results and the constants, and the registers of the results (tuples
+    for vectors).
+    """
     results: list[object] = []
 
     def fill(part: OperandPart) -> tree.Operand:
         if isinstance(part, PairPlaceholder):
             return tree.Pair(fill(part.first), fill(part.second))
+        if isinstance(part, RegisterConstant):
+            return tree.Name(load_constant(part).name)
         if not isinstance(part, ResultPlaceholder):
             return part
         if part.count is None:

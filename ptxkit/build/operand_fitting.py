@@ -12,6 +12,7 @@ import struct
 from typing import Protocol, TypeAlias, cast, get_args
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
+from ptxkit.build.number_formats import encode_number, needs_register
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Register
 from ptxkit.fast_dataclasses import dataclass
@@ -26,10 +27,18 @@ SAME_TYPE, COMPATIBLE_TYPE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterConstant:
+    """A number in a position that takes registers only: its `bits` are moved to a register of the type before."""
+
+    type: type[Scalar]
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
 class FittedOperand:
     """An operand that fits."""
 
-    operand: tree.Operand
+    operand: tree.Operand | RegisterConstant
     distance: int = SAME_TYPE
 
 
@@ -173,8 +182,8 @@ def _fit_number(value: float, form: OperandForm) -> FitResult:
 
 
 def _fit_float(value: float, scalar: type[Scalar], form: OperandForm) -> FitResult:
-    if scalar.bits not in (32, 64):
-        return OperandMismatch(f"PTX has no constants of type .{scalar.word}; move the bits into a register")
+    if needs_register(scalar):
+        return FittedOperand(RegisterConstant(scalar, encode_number(value, scalar)))
     if form.immediates is None:
         return OperandMismatch(f"needs a register, got the constant {value}")
     return FittedOperand(float_operand(value, scalar.bits))
@@ -256,6 +265,8 @@ def _combine(parts: list[FitResult], make: _OperandFactory) -> FitResult:
     for part in parts:
         if isinstance(part, OperandMismatch):
             return part
+        if isinstance(part.operand, RegisterConstant):
+            return OperandMismatch(f"needs registers of type .{part.operand.type.word}, got a number")
         operands.append(part.operand)
         distance = max(distance, part.distance)
     return FittedOperand(make(tuple(operands)), distance)

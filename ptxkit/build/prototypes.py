@@ -88,7 +88,7 @@ def make_slot(form: Any, align: int | None, name: str) -> ParameterSlot:
     if not (isinstance(form, type) and issubclass(form, Scalar)):
         raise BuildTypeError(f"a function takes types such as u32 and addresses such as Shared[f32], not {form!r}")
     if form is pred:
-        raise BuildTypeError("memory holds no predicate: pass a u32, `k.selected(1, 0, p, u32)`")
+        raise BuildTypeError("memory holds no predicate: pass a u32, `k.where(p, 1, 0, u32)`")
     return ParameterSlot(name, form)
 
 

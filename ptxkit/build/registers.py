@@ -8,10 +8,11 @@ caller's line. `.reinterpret(s32)` emits no instruction, and `.convert(f32)` emi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
 from ptxkit.build.limits import MAX_KNOWN_MULTIPLE
+from ptxkit.build.number_formats import encode_number, needs_register
 from ptxkit.kernel_model.scalar_types import (
     FloatScalar,
     IntegerScalar,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ptxkit.kernel_model.scalar_types import Scalar
 
 Number: TypeAlias = int | float
+ValueT = TypeVar("ValueT")
 
 
 def largest_power_of_two_factor(number: int) -> int:
@@ -58,6 +60,12 @@ class InstructionEmitter(Protocol):
         **modifiers: str | bool,
     ) -> object:
         """Appends the instruction that `name` denotes for these operands, and returns its result or results."""
+        ...
+
+    def emit(
+        self, opcode: str, *operands: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
+    ) -> None:
+        """Appends an instruction that is written in full."""
         ...
 
     def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
@@ -126,6 +134,28 @@ class Register(Generic[ScalarT]):
     def __rmul__(self, other: Number) -> Register[ScalarT]:
         return self * other
 
+    def __rtruediv__(self, other: Number) -> Register[ScalarT]:
+        if not issubclass(self.type, FloatScalar):
+            raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
+        if other == 1:  # the reciprocal rounds as the division does
+            return self._arithmetic("rcp_rn", self, None)
+        return self._arithmetic("div_rn", other, self)
+
+    def __pow__(self, exponent: int) -> Register[ScalarT]:
+        if isinstance(exponent, bool) or not isinstance(exponent, int) or exponent < 1:
+            raise BuildTypeError(f"`**` takes a constant integer of at least 1, not {exponent!r}; see k.sqrt, k.exp2")
+        square, result = self, None
+        while exponent:
+            if exponent & 1:
+                result = square if result is None else result * square
+            exponent >>= 1
+            square = square * square if exponent else square
+        assert result is not None
+        return result
+
+    def __abs__(self) -> Register[ScalarT]:
+        return self._arithmetic("abs", self, None)
+
     def __floordiv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
         if not issubclass(self.type, IntegerScalar):
             raise BuildTypeError(f"`//` divides integers, not .{self.type.word}")
@@ -153,11 +183,20 @@ class Register(Generic[ScalarT]):
     def __and__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
         return self._logic("and", other, max(self.multiple, known_multiple(other)))
 
+    def __rand__(self, other: int) -> Register[ScalarT]:
+        return self & other
+
     def __or__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
         return self._logic("or", other, min(self.multiple, known_multiple(other)))
 
+    def __ror__(self, other: int) -> Register[ScalarT]:
+        return self | other
+
     def __xor__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
         return self._logic("xor", other, min(self.multiple, known_multiple(other)))
+
+    def __rxor__(self, other: int) -> Register[ScalarT]:
+        return self ^ other
 
     def __invert__(self) -> Register[ScalarT]:
         return self._logic("not", None, 1)
@@ -165,6 +204,9 @@ class Register(Generic[ScalarT]):
     def __lshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
         known = min(self.multiple << amount, MAX_KNOWN_MULTIPLE) if isinstance(amount, int) and 0 <= amount < 64 else 1
         return self._bitwise(f"shl_b{self.type.bits}", (self, amount), known)
+
+    def __rlshift__(self, value: int) -> Register[ScalarT]:
+        return self._bitwise(f"shl_b{self.type.bits}", (value, self), largest_power_of_two_factor(value))
 
     def __rshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
         if not issubclass(self.type, IntegerScalar):
@@ -237,10 +279,12 @@ class Register(Generic[ScalarT]):
     ) -> Register[ScalarT]:
         if not issubclass(self.type, IntegerScalar | FloatScalar):
             raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
-        _check_same_type(self, left if right is self else right)
+        if right is not None:
+            _check_same_type(self, left if right is self else right)
         if name in ("div", "rem") and isinstance(right, int) and right == 0:
             raise BuildValueError(f"{self!r} is divided by 0, and the result is undefined")
-        result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right), into=into))
+        operands = (left,) if right is None else (left, right)
+        result = cast("Register[ScalarT]", self.builder.instruction(name, operands, into=into))
         if into is None:
             result.multiple = multiple
         return result
@@ -278,7 +322,8 @@ class Variable(Register[ScalarT]):
         """Assigns a value to the variable: `mov`."""
         _check_same_type(self, value)
         self._check_multiple(known_multiple(value), value)
-        self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
+        word = f"b{self.type.bits}" if needs_register(self.type) else self.type.word
+        self.builder.instruction(f"mov_{word}", (as_constant(value, self.type),), into=self)
 
     def __iadd__(self, other: Register[ScalarT] | Number) -> Self:
         return self._update_arithmetic("add", other)
@@ -335,8 +380,20 @@ def _check_same_type(register: Register[Any], other: object) -> None:
         raise BuildTypeError(f"{register!r} with {type(other).__name__}: an operand is a register or a number")
 
 
+def as_constant(value: ValueT, scalar: type[Scalar]) -> ValueT | int:
+    """Returns the value, or the bits of a number if PTX has no constants of the type."""
+    return encode_number(value, scalar) if isinstance(value, int | float) and needs_register(scalar) else value
+
+
 def known_multiple(value: object) -> int:
     """Returns a power of two that divides the value of a register or a number."""
     if isinstance(value, Register):
         return value.multiple
     return largest_power_of_two_factor(value) if isinstance(value, int) else 1
+
+
+def check_predicate(value: object) -> Register[pred]:
+    """Returns the value. Raises `BuildTypeError` if it is not a predicate register."""
+    if not isinstance(value, Register) or value.type is not pred:
+        raise BuildTypeError(f"a condition is a predicate register, such as the result of a comparison; got {value!r}")
+    return value

@@ -5,9 +5,10 @@ Source: PTX ISA, "Phases of the mbarrier object".
 
 from __future__ import annotations
 
-from ptxkit.build.control_flow import selected, variable
+from ptxkit.build.control_flow import variable
 from ptxkit.build.errors import BuildValueError
 from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.math_functions import where
 from ptxkit.build.registers import Register, Variable
 from ptxkit.kernel_model.scalar_types import u32
 
@@ -38,5 +39,5 @@ class Ring:
             return
         flow, following = self._flow, self.stage + 1
         last = following == self.stages
-        self.stage.set(selected(flow, 0, following, last))
-        self.parity.set(selected(flow, self.parity ^ 1, self.parity, last))
+        self.stage.set(where(flow, last, 0, following))
+        self.parity.set(where(flow, last, self.parity ^ 1, self.parity))

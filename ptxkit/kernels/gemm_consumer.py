@@ -44,7 +44,7 @@ class _Consumer:
         # The arrival is a release of scope `cta`, as in other libraries, because the scope `cluster` costs a fifth of
         # the speed.
         self.is_releaser = k.laneid < form.cluster
-        target = k.selected(k.laneid, gemm.rank, self.is_releaser) if not isinstance(gemm.rank, int) else None
+        target = k.where(self.is_releaser, k.laneid, gemm.rank) if not isinstance(gemm.rank, int) else None
         self.empty = gemm.empty if target is None else gemm.empty.map_rank(target)
         self.previous_stage = k.variable(u32, 0)
         # The finished tile: its packed sums, their position in C, and whether there is one.

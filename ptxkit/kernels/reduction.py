@@ -85,9 +85,7 @@ def reduction(*, debug: bool = False) -> Kernel:
         own.set(0.0)
         with k.for_range(k.tid.x * VECTOR, k.nctaid.x, STEP) as index:
             values = k.ld_v4(parts[index])
-            there = [
-                value if not at else k.selected(value, 0, index + at < k.nctaid.x) for at, value in enumerate(values)
-            ]
+            there = [value if not at else k.where(index + at < k.nctaid.x, value, 0) for at, value in enumerate(values)]
             k.add(own, (there[0] + there[1]) + (there[2] + there[3]), into=own)
         (whole,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
         with k.thread_is(0):

@@ -11,6 +11,7 @@ from itertools import product
 from math import prod
 from random import Random
 
+from ptxkit.build.function_builder import FunctionBuilder
 from ptxkit.build.instructions import describe_forms
 from ptxkit.build.method_names import to_name_part
 from ptxkit.build.operand_assignment import find_result_roles, list_input_roles
@@ -72,10 +73,11 @@ class Shape:
 def render_stub() -> str:
     """Returns the text of the stub file."""
     methods: dict[str, list[Form]] = defaultdict(list)
-    for name in table().names:
-        for form in table().forms(name):
-            if not form.tolerated:
-                methods[method_name(form)].append(form)
+    for opcode in table().names:
+        for form in table().forms(opcode):
+            name = method_name(form)
+            if not form.tolerated and not hasattr(FunctionBuilder, name):
+                methods[name].append(form)
     return HEADING + "\n".join(_method(name, forms) for name, forms in sorted(methods.items())) + "\n"
 
 

@@ -60,7 +60,7 @@ def test_an_unused_kernel_is_reported_at_its_line() -> None:
     assert (found.filename, found.lineno) == (marked_line("the kernel").file, marked_line("the kernel").line)
 
 
-@pytest.mark.parametrize("use", [str, Kernel.module, Kernel.verify, Kernel.assembled])
+@pytest.mark.parametrize("use", [str, Kernel.module, Kernel.verify, Kernel.assemble])
 def test_a_used_kernel_is_not_reported(use: Callable[[Kernel], object]) -> None:
     assert collect_warnings(lambda: use(write_kernel()) and None) == []
 
@@ -214,13 +214,13 @@ def test_a_commit_without_a_wait_is_reported_once(case: Callable[..., None]) -> 
 def test_a_commit_with_a_wait_is_not_reported(case: Callable[..., None]) -> None:
     c = Copying()
     case(c, wait=True)
-    assert collect_warnings(c.k.assembled) == []
+    assert collect_warnings(c.k.assemble) == []
 
 
 def test_the_line_is_that_of_the_commit() -> None:
     c = Copying()
     bulk(c, wait=False)
-    (found,) = collect_warnings(c.k.assembled)
+    (found,) = collect_warnings(c.k.assemble)
     assert found.lineno == marked_line("bytes are expected").line
     assert str(found.message) == "mbarrier `full` tracks the copies of this line, and no thread waits for it"
 
@@ -253,7 +253,7 @@ def by_other_module(c: Copying) -> None:
 def test_where_the_wait_may_be_elsewhere_nothing_is_reported(case: Callable[[Copying], None]) -> None:
     c = Copying()
     case(c)
-    assert collect_warnings(c.k.assembled) == []
+    assert collect_warnings(c.k.assemble) == []
 
 
 # ---------------------------------------------------------------------------------------- the verifier's warnings

@@ -250,21 +250,21 @@ def test_a_range_has_a_shorter_name(k: Kernel) -> None:
 def test_one_of_two_values_is_selected(k: Kernel, tmp_path: Path) -> None:
     n = k.param(u32, "n")
     p = n > 3
-    assert k.selected(n * 4, 8, p).multiple == 4
-    assert k.selected(1, 0, p, u32).type is u32
-    assert k.selected(1, 0.5, p, f32).type is f32
+    assert k.where(p, n * 4, 8).multiple == 4
+    assert k.where(p, 1, 0, u32).type is u32
+    assert k.where(p, 1, 0.5, f32).type is f32
     half = k.register(f16)
     k.mov_b16(0, into=half)
-    assert k.selected(half, half, p).type is f16
+    assert k.where(p, half, half).type is f16
     assert lines(k, "selp")[1:3] == ["selp.u32 %r3, 1, 0, %p0;", "selp.f32 %f0, 0f3F800000, 0f3F000000, %p0;"]
     assert_ptxas_accepts(str(k), tmp_path)
 
 
 def test_two_constants_have_no_type(k: Kernel) -> None:
     p = k.param(u32, "n") > 3
-    with pytest.raises(BuildTypeError, match=r"give it, `k\.selected\(1, 0, p, u32\)`"):
-        k.selected(1, 0, p)
+    with pytest.raises(BuildTypeError, match=r"give it, `k\.where\(p, 1, 0, u32\)`"):
+        k.where(p, 1, 0)
     with pytest.raises(BuildTypeError, match="they have one type"):
-        k.selected(k.register(u32), k.register(f32), p)
+        k.where(p, k.register(u32), k.register(f32))
     with pytest.raises(BuildTypeError, match="they have one type"):
-        k.selected(k.register(u32), 0, p, f32)
+        k.where(p, k.register(u32), 0, f32)

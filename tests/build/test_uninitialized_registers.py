@@ -122,7 +122,7 @@ def the_other_threads_have_gone(s: Start) -> None:
 def select_value(s: Start) -> None:
     with s.kernel.if_(s.below):
         value = s.data[s.thread].load()
-    s.out[s.thread].store(s.kernel.selected(value, 0.0, s.below))
+    s.out[s.thread].store(s.kernel.where(s.below, value, 0.0))
 
 
 def one_lane_signals_the_others(s: Start) -> None:
