@@ -5,6 +5,7 @@ Input: sizes and types. Output: kernels of the builder, and the launches that ch
 """
 
 from ptxkit.kernels.async_copy import async_copy
+from ptxkit.kernels.attention import attention
 from ptxkit.kernels.bulk_add_one import bulk_add_one
 from ptxkit.kernels.bulk_copy import bulk_copy
 from ptxkit.kernels.cluster_histogram import cluster_histogram
@@ -18,6 +19,7 @@ from ptxkit.kernels.transpose import transpose
 
 __all__ = [
     "async_copy",
+    "attention",
     "bulk_add_one",
     "bulk_copy",
     "cluster_histogram",

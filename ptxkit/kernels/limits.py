@@ -1,6 +1,15 @@
-"""The limits of the kernel checks."""
+"""The limits of the kernels and of their checks."""
 
 from __future__ import annotations
 
 MAX_RANDOM_ELEMENTS = 1 << 24
 """The largest random number of elements, for which the expected result is computed in about a second."""
+
+MAX_BLOCK_KEYS = 256
+"""The largest number of keys in a block of attention: the columns of a multiplication."""
+
+MAX_RING_BYTES = 226 * 1024
+"""The launch-sized shared memory of attention: that of a CTA on sm_90, without 1 KB for the mbarriers."""
+
+MAX_OUTPUT_ELEMENTS = 1 << 32
+"""The number of elements of an output that attention can index."""
