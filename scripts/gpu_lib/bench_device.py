@@ -10,18 +10,25 @@ from __future__ import annotations
 import importlib
 import statistics
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bench_lib.bench_build import bench_build
 
 from gpu_lib.ab_timing import LAUNCHES_PER_SAMPLE, SAMPLES, Call, report_bandwidth, report_throughput
+from gpu_lib.bench_device_attention import attention
 from gpu_lib.bench_device_streams import heat_in_rods, histogram_of_a_gib, saxpy_of_a_gib, sum_of_a_gib
 
 
-def bench_device() -> int:
-    """Prints all figures. Returns 2 if there is no GPU or no PyTorch."""
+def bench_device(kernel: str | None = None) -> int:
+    """Prints all figures, or those of one kernel. Returns 2 if there is no GPU or no PyTorch."""
     from ptxkit.device import NoDeviceError, use_device
 
+    chosen = {name: measures for name, measures in _MEASURES.items() if kernel in (None, name)}
+    if not chosen:
+        print(f"there is no measurement of {kernel}; choose one of {', '.join(_MEASURES)}")
+        return 2
     try:
         use_device()
         torch = importlib.import_module("torch")
@@ -32,17 +39,11 @@ def bench_device() -> int:
         f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {SAMPLES} turns of "
         f"{LAUNCHES_PER_SAMPLE}"
     )
-    print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
-    streams = saxpy_of_a_gib, sum_of_a_gib, histogram_of_a_gib, heat_in_rods
-    for measure in (_copy, _transpose, _softmax, _layer_norm, *streams):
-        measure(torch)
-    print(f"{'':34} {'ms':>9} {'TFLOP/s':>7}")
-    for size in (8192, 4096):
-        _gemm(torch, size)
-    _gemm_of_bytes(torch, 8192)
-    _gemm_of_bytes(torch, 8192, precise=True)
-    _launches(torch)
-    return bench_build()
+    print(f"{'kernel':34} {'ms':>9} {'per s':>7}  compared with; gigabytes a second, or TFLOP/s of matrices")
+    for measures in chosen.values():
+        for measure in measures:
+            measure(torch)
+    return bench_build() if kernel is None else 0
 
 
 def _copy(torch: Any) -> None:
@@ -189,3 +190,21 @@ def _launches(torch: Any) -> None:
     for name, each in times.items():
         own = statistics.median(each)
         print(f"{name:34} {own * 1e6:9.1f} us on the host, {own / peer:.2f} of a bare one")
+
+
+_MEASURES: dict[str, tuple[Callable[[Any], None], ...]] = {
+    "copy": (_copy,),
+    "transpose": (_transpose,),
+    "softmax": (_softmax,),
+    "layer_norm": (_layer_norm,),
+    "streams": (saxpy_of_a_gib, sum_of_a_gib, histogram_of_a_gib, heat_in_rods),
+    "gemm": (
+        partial(_gemm, size=8192),
+        partial(_gemm, size=4096),
+        partial(_gemm_of_bytes, size=8192),
+        partial(_gemm_of_bytes, size=8192, precise=True),
+    ),
+    "attention": (attention,),
+    "launches": (_launches,),
+}
+"""The measurements, by the name of the kernel that selects them."""
