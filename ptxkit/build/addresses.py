@@ -14,6 +14,7 @@ import typing
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
+from ptxkit.build import atomics
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.memory_access import AccessMode, Eviction, LoadOrder, Scope, StoreOrder, load_elements, store_elements
 from ptxkit.build.registers import InstructionEmitter, Number, Register, largest_power_of_two_factor
@@ -227,7 +228,25 @@ class Address(typing.Generic[ScalarT]):
 AddressT = TypeVar("AddressT", bound=Address[Any])
 
 
-class Generic(Address[ScalarT]):
+class AtomicAddress(Address[ScalarT]):
+    """An address in memory that several threads share, with the atomic operations on its element."""
+
+    __slots__ = ()
+
+    atomic_add = atomics.atomic_add
+    atomic_min = atomics.atomic_min
+    atomic_max = atomics.atomic_max
+    atomic_and = atomics.atomic_and
+    atomic_or = atomics.atomic_or
+    atomic_xor = atomics.atomic_xor
+    atomic_inc = atomics.atomic_inc
+    atomic_dec = atomics.atomic_dec
+    atomic_exch = atomics.atomic_exch
+    atomic_cas = atomics.atomic_cas
+    reduce = atomics.reduce
+
+
+class Generic(AtomicAddress[ScalarT]):
     """A generic address: the hardware determines its state space when it is used."""
 
     def cast(self, scalar: type[OtherT]) -> Generic[OtherT]:
@@ -273,7 +292,7 @@ class Generic(Address[ScalarT]):
         return cast("Register[u64]", self.builder.instruction(f"cvta_to_{space}_u64", (self.to_register(),)))
 
 
-class Global(Address[ScalarT]):
+class Global(AtomicAddress[ScalarT]):
     """An address in global memory."""
 
     space = "global"
@@ -287,7 +306,7 @@ class Global(Address[ScalarT]):
         return _to_generic(self, "cvta_global_u64")
 
 
-class Shared(Address[ScalarT]):
+class Shared(AtomicAddress[ScalarT]):
     """An address in the shared memory of the executing CTA: a 32-bit offset."""
 
     space = "shared::cta"
@@ -317,7 +336,7 @@ class Shared(Address[ScalarT]):
         return SharedCluster(self.builder, self.type, cast("Register[u32]", mapped), self.alignment)
 
 
-class SharedCluster(Address[ScalarT]):
+class SharedCluster(AtomicAddress[ScalarT]):
     """An address in the shared memory of any CTA of the cluster."""
 
     space = "shared::cluster"

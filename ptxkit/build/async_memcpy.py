@@ -41,6 +41,7 @@ from ptxkit.build.thread_groups import Group
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.kernel_model.limits import MAX_CLUSTER_CTAS
 from ptxkit.kernel_model.scalar_types import Scalar, b8, b16, b32, b64, u32
+from ptxkit.kernel_model.verification import BuildWarning, warn_at
 
 if TYPE_CHECKING:
     from ptxkit.isa.targets import Target
@@ -113,6 +114,7 @@ def memcpy_async(
         out = isinstance(destination, Global) and isinstance(source, Shared)
         plan = _plan_store(k.target, aligned, group, out=out, tracked=barrier is not None)
     ranks = _check_multicast_mask(multicast)
+    _warn_of_missing_target(plan, group)
     begun = len(k.recorder.body)
     if plan.mechanism == BULK:
         if barrier is None:
@@ -176,13 +178,21 @@ def _plan_store(target: Target | None, aligned: int, group: Group, *, out: bool,
 
 
 _ALIGNED_REASON = "both addresses and the size are multiples of 16 bytes"
+_NO_TARGET_REASON = "the kernel names no target, and bulk copies need sm_90"
 
 
 def _reason_against_bulk(target: Target | None) -> str:
     """Returns why the target has no bulk copies, or an empty text if it has them."""
     if target is None:
-        return "the kernel names no target, and bulk copies need sm_90"
+        return _NO_TARGET_REASON
     return "" if target.number >= 90 else f"bulk copies need sm_90, and the kernel is for sm_{target.number}"
+
+
+def _warn_of_missing_target(plan: _CopyPlan, group: Group) -> None:
+    """Warns where one thread copies piece by piece only because the kernel names no target that has bulk copies."""
+    if group.size == 1 and plan.reason == _NO_TARGET_REASON:
+        message = f"one thread copies by {plan.mechanism}: {plan.reason}; write Kernel(..., target='sm_90')"
+        warn_at(message, BuildWarning, find_caller())
 
 
 def _plan_plain(unit: int, reason: str) -> _CopyPlan:

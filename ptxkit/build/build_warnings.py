@@ -16,6 +16,7 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 
+from ptxkit.build.debug_output import SystemFunction
 from ptxkit.build.errors import BuildError
 from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.recorder import UsageState
@@ -92,7 +93,8 @@ class EffectSite:
 def warn_of_unwaited_copies(kernel: InstructionBuilder) -> None:
     """Warns of copy groups and mbarriers that no instruction of the kernel or its functions waits for."""
     routines = kernel.list_call_graph()
-    if any(not isinstance(called, InstructionBuilder) for each in routines for called in each.callees.values()):
+    called = {id(each): each for routine in routines for each in routine.callees.values()}
+    if any(not isinstance(each, InstructionBuilder | SystemFunction) for each in called.values()):
         return  # a function of another module may wait
     seen = [(routine, list(iterate_effects(routine))) for routine in routines]
     for message, where in (

@@ -6,14 +6,14 @@ Source: PTX ISA, "Abstracting the ABI: Function Declarations and Definitions", "
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
-from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.errors import BuildTypeError
 from ptxkit.build.prototypes import ParameterSlot, compute_struct_layout
-from ptxkit.build.registers import Register
+from ptxkit.build.registers import Register, load_number
 from ptxkit.build.tensormap import TensorMap
-from ptxkit.kernel_model.scalar_types import SignedScalar, s32, u32
+from ptxkit.kernel_model.scalar_types import FloatScalar, SignedScalar, s32, u32
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -57,18 +57,9 @@ def _prepare_argument(
 
 
 def _materialize_constant(builder: InstructionBuilder, wanted: ParameterSlot, value: float, what: str) -> Register[Any]:
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, float) and not issubclass(wanted.scalar, FloatScalar)):
         raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}")
-    scalar = wanted.scalar
-    if scalar.bits >= 32:
-        return cast("Register[Any]", builder.instruction(f"mov_{scalar.word}", (value,)))
-    if not isinstance(value, int) or scalar.bits != 16:
-        raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}: pass a register, not the constant {value}")
-    least = -(1 << 15) if issubclass(scalar, SignedScalar) else 0
-    if not least <= value < least + (1 << 16):
-        raise BuildValueError(f"{value} does not fit in .{scalar.word}")
-    moved = cast("Register[Any]", builder.instruction("mov_b16", (value & 0xFFFF,)))
-    return Register(builder, scalar, moved.name)
+    return load_number(builder, value, wanted.scalar)
 
 
 def _address_argument(wanted: ParameterSlot, value: object, what: str) -> Register[Any]:

@@ -35,6 +35,13 @@ def resolve_alignment(align: int | None, element: type[Scalar]) -> int:
     return max(align, element.size())
 
 
+def check_count(value: object, most: int, name: str) -> int:
+    """Returns a number from 1 to `most`. Raises `BuildValueError` for others."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise BuildValueError(f"`{name}` is a number from 1 to {most}, not {value!r}")
+    return value
+
+
 def cta_shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
     """Returns the three extents of a CTA. Raises `BuildValueError` if it has more than `MAX_CTA_THREADS` threads."""
     return shape_of(threads, MAX_CTA_THREADS, "a CTA", "threads")

@@ -111,7 +111,7 @@ def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[s
         raise BuildAttributeError(unknown_name_message(name))
     hints = _collect_hints(operands)
     fitting: list[tuple[tuple[object, ...], OperandAssignment, int]] = []
-    rejected: list[FormRejection] = []
+    rejected: list[tuple[FormRejection, int]] = []
     unsaid: list[MissingModifierError] = []
     untyped = False
     for reading in meant:
@@ -124,7 +124,7 @@ def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[s
             for match, far in _find_nearest_matches(opcodes):
                 found = assign_operands(match, operands)
                 if isinstance(found, FormRejection):
-                    rejected.append(found)
+                    rejected.append((found, far))
                 else:
                     fitting.append((_ranking_key(found, far, count_implied_words(reading)), found, far))
         except MissingModifierError as missing:
@@ -133,9 +133,10 @@ def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[s
         raise BuildTypeError(f"the operands of {name} do not determine its type; write it in the name")
     if fitting:
         return min(fitting, key=lambda each: each[0])[1]
-    if untyped and all(each.progress <= 0 for each in rejected):
-        rejected = []  # rejections by forms of other types do not explain the error
-    raise BuildTypeError(_rejection_message(name, rejected, unsaid, keywords, hints))
+    reasons = [each for each, far in rejected if not (untyped and far)]
+    if untyped and all(each.progress <= 0 for each in reasons):
+        reasons = []  # rejections by forms of other types do not explain the error
+    raise BuildTypeError(_rejection_message(name, reasons, unsaid, keywords, hints))
 
 
 def _find_nearest_matches(opcodes: list[tuple[str, int]]) -> list[tuple[Match, int]]:

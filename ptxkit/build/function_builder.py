@@ -17,13 +17,16 @@ from ptxkit.build import (
     calls,
     control_flow,
     cp_async,
+    debug_output,
     inline_ptx,
     math_functions,
     memory_declarations,
     mma,
     packing,
+    reductions,
     shared_matrix,
     special_registers,
+    target_explanation,
     tcgen05,
     thread_groups,
     warp_exchange,
@@ -68,6 +71,8 @@ class FunctionBuilder(InstructionBuilder):
     unroll = control_flow.unroll
     pragma = control_flow.pragma
     variable = control_flow.variable
+    printf = debug_output.printf
+    assert_ = debug_output.assert_
     asm = inline_ptx.asm
     external = calls.external
 
@@ -95,6 +100,9 @@ class FunctionBuilder(InstructionBuilder):
     any = warp_exchange.any_
     all = warp_exchange.all_
     match_any = warp_exchange.match_any
+    warp_reduce = reductions.warp_reduce
+    warp_scan = reductions.warp_scan
+    block_reduce = reductions.block_reduce
 
     # memory
     shared = memory_declarations.shared
@@ -212,6 +220,8 @@ class FunctionBuilder(InstructionBuilder):
         return warp_roles.warp(self)
 
     # ---------------------------------------------------------------------------------------- the result
+
+    explain_target = target_explanation.explain_target
 
     def assemble(self) -> Assembled:
         """Returns the tree, and the user's line of each statement."""

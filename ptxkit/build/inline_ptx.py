@@ -18,8 +18,8 @@ import re
 from ptxkit.build.addresses import Address
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.number_formats import float_operand
 from ptxkit.build.operand_assignment import OperandAssignment, assign_operands
-from ptxkit.build.operand_fitting import float_operand
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Register
 from ptxkit.isa import table

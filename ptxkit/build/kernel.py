@@ -24,6 +24,7 @@ from ptxkit.build import launching
 from ptxkit.build.addresses import Address, Const, Generic, Global
 from ptxkit.build.build_warnings import warn_of_unwaited_copies
 from ptxkit.build.declaration_checks import (
+    check_count,
     check_element,
     check_identifier,
     cta_shape,
@@ -34,7 +35,7 @@ from ptxkit.build.declaration_checks import (
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.function_builder import FunctionBuilder
 from ptxkit.build.instructions import CLUSTER_REQUIREMENTS
-from ptxkit.build.limits import MAX_THREAD_REGISTERS
+from ptxkit.build.limits import MAX_MULTIPROCESSOR_CTAS, MAX_THREAD_REGISTERS
 from ptxkit.build.memory_declarations import reserve_name
 from ptxkit.build.recorder import PrologueContext
 from ptxkit.build.registers import Register
@@ -45,6 +46,7 @@ from ptxkit.kernel_model.routines import Parameter
 from ptxkit.kernel_model.scalar_types import Scalar, ScalarT, b8, memory_word, pred, u64
 from ptxkit.kernel_model.source_lines import Assembled
 from ptxkit.kernel_model.tensor_form import TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
+from ptxkit.limits import MAX_CTA_THREADS
 from ptxkit.syntax import tree
 
 _AddressT = TypeVar("_AddressT", bound=Address[Any])
@@ -54,6 +56,9 @@ class Kernel(FunctionBuilder):
     """A kernel under construction.
 
     `threads` is the shape of the CTA, x first, which the launch must use (`.reqntid`); a single number is the x extent.
+    `max_threads` is the largest number of threads instead, for kernels that are launched with several shapes
+    (`.maxntid`). `min_ctas` is the number of CTAs that must fit on a multiprocessor at once, for which ptxas limits
+    the registers (`.minnctapersm`); it needs one of the two.
     `target` is a target such as `sm_90a`, or None for the lowest that has all instructions of the kernel. `cluster` is
     the shape of the cluster in CTAs (`.reqnctapercluster`). `registers` is the largest number of registers that a
     thread starts with (`.maxnreg`). With `debug`, `.loc` and `.file` directives name the user's lines. Raises
@@ -70,11 +75,13 @@ class Kernel(FunctionBuilder):
     compile = launching.compile
     emulate = launching.emulate
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all but the name are by name, and have defaults)
         self,
         name: str,
         *,
         threads: int | Iterable[int] | None = None,
+        max_threads: int | None = None,
+        min_ctas: int | None = None,
         target: str | None = None,
         cluster: int | Iterable[int] | None = None,
         registers: int | None = None,
@@ -83,6 +90,12 @@ class Kernel(FunctionBuilder):
         super().__init__(check_identifier(name, "a kernel"), target=target, debug=debug)
         self.launches = launching.LaunchCache()
         self.threads = cta_shape(threads)
+        self.max_threads = None if max_threads is None else check_count(max_threads, MAX_CTA_THREADS, "max_threads")
+        self.min_ctas = None if min_ctas is None else check_count(min_ctas, MAX_MULTIPROCESSOR_CTAS, "min_ctas")
+        if threads is not None and max_threads is not None:
+            raise BuildValueError("`threads` fixes the shape of the CTA, so give one of `threads` and `max_threads`")
+        if min_ctas is not None and threads is None and max_threads is None:
+            raise BuildValueError("`min_ctas` needs `threads` or `max_threads`: ptxas ignores it otherwise")
         self.cluster = shape_of(cluster, MAX_CLUSTER_CTAS, "a cluster", "CTAs")
         if registers is not None and not (isinstance(registers, int) and 1 <= registers <= MAX_THREAD_REGISTERS):
             raise BuildValueError(f"a thread has 1 to {MAX_THREAD_REGISTERS} registers, not {registers!r}")
@@ -206,6 +219,10 @@ def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
     found = []
     if kernel.threads is not None:
         found.append(tree.Directive("reqntid", tuple(map(str, kernel.threads))))
+    if kernel.max_threads is not None:
+        found.append(tree.Directive("maxntid", (str(kernel.max_threads),)))
+    if kernel.min_ctas is not None:
+        found.append(tree.Directive("minnctapersm", (str(kernel.min_ctas),)))
     if kernel.cluster is not None:
         found.append(tree.Directive("reqnctapercluster", tuple(map(str, kernel.cluster))))
     if kernel.registers is not None:

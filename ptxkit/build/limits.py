@@ -12,6 +12,9 @@ NAMED_BARRIERS = 16
 MAX_THREAD_REGISTERS = 255
 """The largest number of registers that `.maxnreg` may allow for a thread, because instructions cannot encode more."""
 
+MAX_MULTIPROCESSOR_CTAS = 32
+"""The largest number of CTAs that are on a multiprocessor at once, on every device."""
+
 MAX_UNROLLED_ITERATIONS = 16
 """The largest number of iterations that a copy of known length is unrolled to. A longer copy is a loop, so that the
 size of the kernel does not depend on that of the copy.

@@ -14,7 +14,8 @@ from ptxkit.build.declarations import DYNAMIC_SHARED
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
 from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.mbarrier import Barrier
-from ptxkit.build.operand_fitting import float_operand, integer_operand
+from ptxkit.build.number_formats import check_number, encode_number, float_operand, needs_register
+from ptxkit.build.operand_fitting import integer_operand
 from ptxkit.build.registers import Number, Register
 from ptxkit.kernel_model.limits import MAX_STATIC_SHARED_BYTES
 from ptxkit.kernel_model.scalar_types import Scalar, ScalarT, b64, memory_word
@@ -157,12 +158,7 @@ def _check_count(count: Any) -> int:
 
 
 def _make_initializer(value: Number, scalar: type[Scalar]) -> tree.Operand:
-    if scalar.family == "f":
-        if scalar.bits not in (32, 64) or not isinstance(value, int | float):
-            raise BuildTypeError(f"PTX has no constant {value!r} of type .{scalar.word}; declare the bits as .b16")
-        return float_operand(float(value), scalar.bits)
-    least = 0 if scalar.family == "u" else -(1 << (scalar.bits - 1))
-    most = (1 << (scalar.bits - (scalar.family == "s"))) - 1
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BuildValueError(f"{value!r} does not fit in .{scalar.word} ({least}..{most})")
-    return integer_operand(value)
+    check_number(value, scalar)
+    if needs_register(scalar):
+        return integer_operand(encode_number(value, scalar))
+    return float_operand(float(value), scalar.bits) if scalar.family == "f" else integer_operand(int(value))

@@ -46,7 +46,7 @@ def assemble_module(routine: InstructionBuilder) -> Assembled:
     Raises `BuildError` for a label that is never placed, for requirements that exclude each other, and for two
     definitions of one name.
     """
-    parts = _select_fallbacks([_FunctionEntries(each, _with_final_return(each)) for each in routine.list_call_graph()])
+    parts = _collect_parts(routine)
     for part in parts:
         part.routine.check_complete()
         check_expected_bytes(part.routine)
@@ -67,6 +67,23 @@ def assemble_module(routine: InstructionBuilder) -> Assembled:
     locations = [(part.routine.name, body.locations) for part, body in zip(parts, bodies, strict=True)]
     boxes = [(part.routine.name, *box) for part, body in zip(parts, bodies, strict=True) for box in body.boxes]
     return Assembled(tree.Module(items), locations[-1][1], tuple(locations[:-1]), tuple(boxes))
+
+
+def statements_of(routine: InstructionBuilder) -> Iterator[RecordedStatement]:
+    """Yields the statements of a kernel or a function and of the functions that it calls, as the module has them."""
+    for part in _collect_parts(routine):
+        yield from part.entries
+
+
+def module_heading(routine: InstructionBuilder) -> tuple[tuple[int, int], Target]:
+    """Returns the version and the target of the module. Raises `BuildError` for requirements that exclude each
+    other.
+    """
+    return _infer_heading(_collect_parts(routine))
+
+
+def _collect_parts(routine: InstructionBuilder) -> list[_FunctionEntries]:
+    return _select_fallbacks([_FunctionEntries(each, _with_final_return(each)) for each in routine.list_call_graph()])
 
 
 def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledBody:
@@ -164,17 +181,20 @@ def _collect_gates(parts: Sequence[_FunctionEntries]) -> list[Gate]:
     return gates + [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
 
 
-def _make_header(parts: Sequence[_FunctionEntries]) -> tuple[tree.Directive, ...]:
-    gates = _collect_gates(parts)
-    root = parts[-1].routine
+def _infer_heading(parts: Sequence[_FunctionEntries]) -> tuple[tuple[int, int], Target]:
     target = _explicit_target(parts)
     try:
-        (major, minor), lowest_target = infer_lowest_target(gates, target)
+        return infer_lowest_target(_collect_gates(parts), target)
     except ValueError as error:
-        raise BuildError(f"kernel {root.name!r}: {error}", _find_excluded_instruction(parts, target)) from None
+        name = parts[-1].routine.name
+        raise BuildError(f"kernel {name!r}: {error}", _find_excluded_instruction(parts, target)) from None
+
+
+def _make_header(parts: Sequence[_FunctionEntries]) -> tuple[tree.Directive, ...]:
+    (major, minor), target = _infer_heading(parts)
     return (
         tree.Directive("version", (f"{major}.{minor}",)),
-        tree.Directive("target", (str(lowest_target),)),
+        tree.Directive("target", (str(target),)),
         tree.Directive("address_size", ("64",)),
     )
 

@@ -1,6 +1,7 @@
-"""The bits of numbers in the floating-point formats for which PTX has no constants: half precision and 8 bits.
+"""The bits of floating-point numbers: constants of PTX, and the formats for which PTX has none.
 
-An instruction on such values takes registers only, so a number is moved to a register as bits of the operand's type.
+PTX has constants of 32 and 64 bits. An instruction on half precision values takes registers only, so a number is moved
+to a register as bits of the operand's type.
 
 Source: PTX ISA, "Alternate Floating-Point Data Formats", "Packed Floating Point Data Types", "Constants".
 """
@@ -8,10 +9,12 @@ Source: PTX ISA, "Alternate Floating-Point Data Formats", "Packed Floating Point
 from __future__ import annotations
 
 import math
+import struct
 
-from ptxkit.build.errors import BuildValueError
+from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.kernel_model.scalar_types import Scalar
+from ptxkit.syntax import tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,21 @@ def needs_register(scalar: type[Scalar]) -> bool:
     return scalar.word.removesuffix("x2") in NARROW_FORMATS
 
 
+def check_number(value: object, scalar: type[Scalar]) -> None:
+    """Raises `BuildTypeError` for what is not a number of the type, and `BuildValueError` for an integer that does not
+    fit.
+    """
+    kinds = int | float if scalar.family == "f" else int
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise BuildTypeError(f"{value!r} is not a number of type .{scalar.word}")
+    if scalar.family == "f":
+        return
+    least = 0 if scalar.family == "u" else -(1 << (scalar.bits - 1))
+    most = (1 << (scalar.bits - (scalar.family == "s"))) - 1
+    if not least <= value <= most:
+        raise BuildValueError(f"{value!r} does not fit in .{scalar.word} ({least}..{most})")
+
+
 def encode_number(value: float, scalar: type[Scalar]) -> int:
     """Returns the bits of a number in a type that `needs_register`, rounded to the nearest even one. Both parts of a
     packed type get the number.
@@ -71,3 +89,16 @@ def _encode_magnitude(value: float, layout: NarrowFormat) -> int | None:
     units = round(math.ldexp(value, layout.fraction_bits - exponent))  # exact, then to the nearest even integer
     code = units + (exponent + layout.bias - 1 << layout.fraction_bits)
     return code if code <= layout.largest else None
+
+
+def float_operand(value: float, width: int) -> tree.Float:
+    """Returns a floating-point constant as its exact bits. Raises `OverflowError` if it does not fit the width."""
+    if width == 64:
+        bits = int.from_bytes(struct.pack(">d", value), "big")
+        return tree.Float(bits, 64, f"0d{bits:016X}")
+    try:
+        packed = struct.pack(">f", value)
+    except OverflowError:
+        packed = struct.pack(">f", math.copysign(math.inf, value))
+    bits = int.from_bytes(packed, "big")
+    return tree.Float(bits, 32, f"0f{bits:08X}")

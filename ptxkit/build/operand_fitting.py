@@ -7,12 +7,10 @@ Python's types allow: types, state spaces and alignments of the values.
 
 from __future__ import annotations
 
-import math
-import struct
 from typing import Protocol, TypeAlias, cast, get_args
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
-from ptxkit.build.number_formats import encode_number, needs_register
+from ptxkit.build.number_formats import encode_number, float_operand, needs_register
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Register
 from ptxkit.fast_dataclasses import dataclass
@@ -211,19 +209,6 @@ def integer_operand(value: int) -> tree.Operand:
     if value < 0:
         return tree.Unary("-", tree.Integer(-value, str(-value)))
     return tree.Integer(value, str(value))
-
-
-def float_operand(value: float, width: int) -> tree.Float:
-    """Returns a floating-point constant as its exact bits. Raises `OverflowError` if it does not fit the width."""
-    if width == 64:
-        bits = int.from_bytes(struct.pack(">d", value), "big")
-        return tree.Float(bits, 64, f"0d{bits:016X}")
-    try:
-        packed = struct.pack(">f", value)
-    except OverflowError:
-        packed = struct.pack(">f", math.copysign(math.inf, value))
-    bits = int.from_bytes(packed, "big")
-    return tree.Float(bits, 32, f"0f{bits:08X}")
 
 
 # --------------------------------------------------------------------------------------------------- tuples

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, cast, overload
 
 from ptxkit.build.errors import BuildTypeError
-from ptxkit.build.registers import InstructionEmitter, Number, Register, as_constant
+from ptxkit.build.registers import InstructionEmitter, Number, Register, load_number
 from ptxkit.kernel_model.scalar_types import (
     SCALARS,
     OtherT,
@@ -166,14 +166,6 @@ def join_words(
     """Returns the values, of which each is a register or a constant of the type `element`, in words of the type
     `word`.
     """
-    registers = [_in_register(k, each, element) for each in values]
+    registers = [each if isinstance(each, Register) else load_number(k, each, element) for each in values]
     size = word.bits // element.bits
     return tuple(pack(k, *registers[start : start + size]) for start in range(0, len(registers), size))
-
-
-def _in_register(k: InstructionEmitter, value: Register[Any] | Number, element: type[Scalar]) -> Register[Any]:
-    if isinstance(value, Register):
-        return value
-    place = k.register(element)
-    k.instruction(f"mov_b{max(element.bits, 16)}", (as_constant(value, element),), into=Register(k, b16, place.name))
-    return place

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, ca
 
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
 from ptxkit.build.limits import MAX_KNOWN_MULTIPLE
-from ptxkit.build.number_formats import encode_number, needs_register
+from ptxkit.build.number_formats import check_number, encode_number, needs_register
 from ptxkit.kernel_model.scalar_types import (
+    SCALARS,
     FloatScalar,
     IntegerScalar,
     OtherT,
     ScalarT,
     UnsignedScalar,
+    b8,
     pred,
     register_class,
 )
@@ -383,6 +385,18 @@ def _check_same_type(register: Register[Any], other: object) -> None:
 def as_constant(value: ValueT, scalar: type[Scalar]) -> ValueT | int:
     """Returns the value, or the bits of a number if PTX has no constants of the type."""
     return encode_number(value, scalar) if isinstance(value, int | float) and needs_register(scalar) else value
+
+
+def load_number(k: InstructionEmitter, value: Number, scalar: type[ScalarT]) -> Register[ScalarT]:
+    """Returns a number in a new register: `mov` of its bits where PTX has no constants of the type.
+
+    Raises `BuildTypeError` or `BuildValueError` for a number that the type does not have.
+    """
+    place = k.register(scalar)
+    check_number(value, scalar)
+    word = f"b{max(scalar.bits, 16)}" if needs_register(scalar) or scalar.bits == b8.bits else scalar.word
+    k.emit(f"mov.{word}", Register(k, SCALARS[word], place.name), as_constant(value, scalar))
+    return place
 
 
 def known_multiple(value: object) -> int:

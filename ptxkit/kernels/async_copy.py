@@ -77,11 +77,11 @@ def _finish_copy(
     k: Kernel, target: Global[f32], stage: Shared[f32], index: Register[u32], count: Register[u32]
 ) -> None:
     """Stores the four elements that have arrived, as a vector, or one by one at the end of the array."""
-    values = k.ld_v4(stage)
+    values = stage.load(4)
     place = target[index]
     left = count - index
     with k.if_(left >= VECTOR):
-        k.st_v4(place, values)
+        place.store(values)
     with k.else_():
         for offset in range(VECTOR - 1):
             with k.if_(left > offset):

@@ -74,14 +74,14 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
     mine = k.tid.x * VECTOR
     own = counts[mine]
     for start in k.unroll(0, BINS_PER_CTA, THREADS * VECTOR):
-        k.st_v4(own[start], [0] * VECTOR)
+        own[start].store([0] * VECTOR)
     k.cluster_sync()
 
     # 2. Count the keys: whole vectors, then the remaining keys.
     first = k.ctaid.x * (THREADS * VECTOR) + mine
     whole = count & -VECTOR
     with k.for_range(first, whole, k.nctaid.x * (THREADS * VECTOR)) as index:
-        for key in k.ld_nc_v4(keys[index]):
+        for key in keys[index].load(VECTOR, read_only=True):
             _count_key(k, counts, key)
     rest = whole + (k.ctaid.x * THREADS + k.tid.x)
     with k.if_(rest < count):
@@ -114,6 +114,6 @@ def _count_key(k: Kernel, counts: Shared[u32], key: Register[u32]) -> None:
     """Counts a key in the CTA whose rank the upper bits of its bin's number state."""
     rank, place = key >> _BINS_PER_CTA_BITS, counts[key & (BINS_PER_CTA - 1)]
     with k.if_(rank == k.cluster_ctarank):
-        k.red_relaxed_cluster_add(place, 1)
+        place.reduce("add", 1, scope="cluster")
     with k.elif_(lambda: rank < CLUSTER):
-        k.red_relaxed_cluster_add(place.map_rank(rank), 1)
+        place.map_rank(rank).reduce("add", 1, scope="cluster")

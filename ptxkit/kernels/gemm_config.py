@@ -119,10 +119,10 @@ def iterate_work_items(gemm: GemmContext, items: Global[u32]) -> Iterator[WorkIt
     k, cluster = gemm.k, gemm.config.cluster
     worker, step = (k.clusterid.x, k.nctaid.x // cluster) if cluster > 1 else (k.ctaid.x, k.nctaid.x)
     index = k.variable(u32, worker * 4, multiple=4)
-    words = [k.variable(u32, word) for word in k.ld_nc_v4(items[index])]
+    words = [k.variable(u32, word) for word in items[index].load(4, read_only=True)]
     with k.while_(lambda: words[1] != 0):
         index.set(index + step * 4)
-        following = k.ld_nc_v4(items[index])
+        following = items[index].load(4, read_only=True)
         place, blocks, first, kind = words
         yield WorkItem(place, blocks, first, kind)
         for word, value in zip(words, following, strict=True):

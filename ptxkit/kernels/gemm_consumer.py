@@ -195,20 +195,20 @@ def _combine_partial_sums(
     with k.if_(kind == PARTIAL):
         room, flag = parts[number * (32 * count) + k.laneid * 4], flags[number]
         for first in range(0, count, 4):
-            k.st_v4(room[32 * first], sums[first : first + 4])
+            room[32 * first].store(sums[first : first + 4])
         k.warp_sync()
         with k.predicated(consumer.is_leader):
-            k.st_release_gpu(flag, 1)
+            flag.store(1, order="release")
         consumer.pending.set(consumer.false_predicate)
     with k.else_():
         with k.if_(kind == FINISH):
             room, flag = parts[number * (32 * count) + k.laneid * 4], flags[number]
             with k.loop() as loop:
-                loop.break_(when=k.ld_acquire_gpu(flag) != 0)
+                loop.break_(when=flag.load(order="acquire") != 0)
             k.warp_sync()
             with k.predicated(consumer.is_leader):
-                k.st_relaxed_gpu(flag, 0)
+                flag.store(0, order="relaxed")
             for first in range(0, count, 4):
-                for mine, other in zip(sums[first : first + 4], k.ld_v4(room[32 * first]), strict=True):
+                for mine, other in zip(sums[first : first + 4], room[32 * first].load(4), strict=True):
                     k.add(mine, other, into=mine)
         consumer.pack(item, scale)

@@ -81,7 +81,7 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
     rod = [
         k.variable(f32, value)
         for part in range(0, ELEMENTS_PER_THREAD, VECTOR)
-        for value in k.ld_v4(source[place][part])
+        for value in source[place][part].load(VECTOR)
     ]
     with k.for_range(0, steps >> 1, unroll=False) as pair:
         following: Sequence[Register[f32]] = rod
@@ -91,7 +91,7 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
     with k.if_((steps & 1) == 1):
         _scale_into(k, _emit_step(k, edges, 0, (steps >> 1) & 1, rod), 1 / 4, rod)
     for part in range(0, ELEMENTS_PER_THREAD, VECTOR):
-        k.st_v4(target[place][part], rod[part : part + VECTOR])
+        target[place][part].store(rod[part : part + VECTOR])
     return k
 
 
@@ -103,7 +103,7 @@ def _emit_step(
     k.cta_sync()
     before, after = edges.neighbors(half, parity, rod[0], rod[-1])
     around = [before, *rod, after]
-    return [k.fma_rn(rod[i], 2.0, around[i] + around[i + 2]) for i in range(ELEMENTS_PER_THREAD)]
+    return [k.fma(rod[i], 2.0, around[i] + around[i + 2]) for i in range(ELEMENTS_PER_THREAD)]
 
 
 def _scale_into(k: Kernel, values: Sequence[Register[f32]], factor: float, into: Sequence[Register[f32]]) -> None:

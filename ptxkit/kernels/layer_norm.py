@@ -12,9 +12,9 @@ Algorithm for Computing Sample Variances".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
-from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
@@ -46,25 +46,25 @@ def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = Fals
     # 1. Compute the mean and the sum of squares of the thread's part of the row.
     row: list[Register[f32]] = []
     for start in range(0, columns, step):
-        row += k.ld_L2_cache_hint_v4(source[first][start], keep)
+        row += source[first][start].load(VECTOR, policy=keep)
     mean = _sum(row) * (1 / len(row))
     differences = [value - mean for value in row]
     squares = _sum([each * each for each in differences])
 
     # 2. Merge those of all threads: in each step both parts have the same number of elements.
     counts = _MomentMerger(len(row))
-    middle, spread = reduce_over_cta(k, (mean, squares), lambda a, b: counts.merge(k, a, b), (0.0, 0.0))
+    middle, spread = k.block_reduce(partial(counts.merge, k), (mean, squares), neutral=(0.0, 0.0))
 
     # 3. Normalize the row.
-    scale = k.rsqrt_approx_ftz(k.fma_rn(spread, 1 / columns, epsilon))
+    scale = k.rsqrt(k.fma(spread, 1 / columns, epsilon), ftz=True)
     for number, start in enumerate(range(0, columns, step)):
-        weights, offsets = k.ld_v4(gain[mine][start]), k.ld_v4(bias[mine][start])
+        weights, offsets = gain[mine][start].load(VECTOR), bias[mine][start].load(VECTOR)
         values = row[number * VECTOR : (number + 1) * VECTOR]
         normal = [
-            k.fma_rn((value - middle) * scale, weight, offset)
+            k.fma((value - middle) * scale, weight, offset)
             for value, weight, offset in zip(values, weights, offsets, strict=True)
         ]
-        k.st_v4(target[first][start], normal)
+        target[first][start].store(normal)
     return k
 
 
@@ -79,7 +79,7 @@ class _MomentMerger:
     ) -> tuple[Register[f32], Register[f32]]:
         """Merges two pairs of mean and sum of squared differences."""
         apart, squares = a[0] - b[0], a[1] + b[1]
-        found = (a[0] + b[0]) * 0.5, k.fma_rn(apart * apart, self._count / 2, squares)
+        found = (a[0] + b[0]) * 0.5, k.fma(apart * apart, self._count / 2, squares)
         self._count *= 2
         return found
 

@@ -32,7 +32,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit.build import Global, Kernel, Register, f32, u32
-from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
@@ -67,10 +66,10 @@ def reduction(*, debug: bool = False) -> Kernel:
     own = k.variable(f32, 0.0)
     with k.if_(left >= CHUNK):
         mine = source[begin][k.tid.x * VECTOR]
-        own.set(_sum([k.ld_nc_L1_no_allocate_v4(mine[load * STEP]) for load in k.unroll(LOADS)]))
+        own.set(_sum([mine[load * STEP].load(VECTOR, read_only=True, l1="no_allocate") for load in k.unroll(LOADS)]))
     with k.else_(), k.for_range(k.tid.x, left, THREADS) as index:
         k.add(own, source[begin][index].load(), into=own)
-    (part,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
+    part = k.block_reduce("add", own)
 
     # 2. Write it and increment the counter; only the last CTA continues.
     last = k.nctaid.x - 1
@@ -84,10 +83,10 @@ def reduction(*, debug: bool = False) -> Kernel:
     with k.if_(is_last):
         own.set(0.0)
         with k.for_range(k.tid.x * VECTOR, k.nctaid.x, STEP) as index:
-            values = k.ld_v4(parts[index])
+            values = parts[index].load(VECTOR)
             there = [value if not at else k.where(index + at < k.nctaid.x, value, 0) for at, value in enumerate(values)]
             k.add(own, (there[0] + there[1]) + (there[2] + there[3]), into=own)
-        (whole,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
+        whole = k.block_reduce("add", own)
         with k.thread_is(0):
             total.store(whole)
     return k
@@ -104,7 +103,3 @@ def _sum(vectors: list[Sequence[Register[f32]]]) -> Register[f32]:
     for vector in vectors[1:]:
         sums = [a + b for a, b in zip(sums, vector, strict=True)]
     return (sums[0] + sums[1]) + (sums[2] + sums[3])
-
-
-def _add_partial_sums(a: Sequence[Register[f32]], b: Sequence[Register[f32]]) -> tuple[Register[f32]]:
-    return (a[0] + b[0],)

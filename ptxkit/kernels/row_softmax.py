@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
-from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
@@ -46,23 +46,24 @@ def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
     # 1. Load the thread's part of the row, scaled so that exp is a power of two.
     row: list[Register[f32]] = []
     for start in range(0, columns, step):
-        row += [value * math.log2(math.e) for value in k.ld_L2_cache_hint_v4(source[first][start], keep)]
+        row += [value * math.log2(math.e) for value in source[first][start].load(VECTOR, policy=keep)]
 
     # 2. Compute its maximum and its sum, and merge those of all threads.
     largest = row[0]
     for value in row[1:]:
         largest = k.max(largest, value)
-    powers = [k.ex2_approx_ftz(value - largest) for value in row]
+    powers = [k.exp2(value - largest, ftz=True) for value in row]
     total = powers[0]
     for power in powers[1:]:
         total = total + power
-    top, whole = reduce_over_cta(k, (largest, total), lambda a, b: _merge_partials(k, a, b), (float("-inf"), 0.0))
+    merge = partial(_merge_partials, k)
+    top, whole = k.block_reduce(merge, (largest, total), neutral=(-math.inf, 0.0))
 
     # 3. Rescale: each power of two is relative to the thread's own maximum.
-    scale = k.ex2_approx_ftz(largest - top) / whole
+    scale = k.exp2(largest - top, ftz=True) / whole
     for number, start in enumerate(range(0, columns, step)):
         part = powers[number * VECTOR : (number + 1) * VECTOR]
-        k.st_v4(target[first][start], [power * scale for power in part])
+        target[first][start].store([power * scale for power in part])
     return k
 
 
@@ -71,4 +72,4 @@ def _merge_partials(
 ) -> tuple[Register[f32], Register[f32]]:
     """Merges two pairs of maximum and sum. A part without elements has the maximum -inf and the sum 0."""
     top = k.max(a[0], b[0])
-    return top, k.fma_rn(a[1], k.ex2_approx_ftz(a[0] - top), b[1] * k.ex2_approx_ftz(b[0] - top))
+    return top, k.fma(a[1], k.exp2(a[0] - top, ftz=True), b[1] * k.exp2(b[0] - top, ftz=True))

@@ -83,14 +83,14 @@ def saxpy(*, debug: bool = False) -> Kernel:
         start(piece + STAGES - 1)
         k.cp_async_wait_group(STAGES - 1)
         slot = stages[piece % STAGES * 2 * TILE]
-        values = zip(k.ld_v4(slot), k.ld_v4(slot[TILE]), strict=True)
-        sums = [k.fma_rn(a, of_x, of_y) for of_x, of_y in values]
+        values = zip(slot.load(4), slot[TILE].load(4), strict=True)
+        sums = [k.fma(a, of_x, of_y) for of_x, of_y in values]
         with k.if_(left > piece * TILE):
-            k.st_v4(from_y[piece * TILE], sums)
+            from_y[piece * TILE].store(sums)
 
     rest = whole + (k.ctaid.x * THREADS + k.tid.x)
     with k.if_(rest < count):
-        y[rest].store(k.fma_rn(a, x[rest].load(), y[rest].load()))
+        y[rest].store(k.fma(a, x[rest].load(), y[rest].load()))
     return k
 
 

@@ -87,9 +87,9 @@ def _transpose_blocks(k: Kernel, incoming: Shared[f32], outgoing: Shared[f32]) -
     to = down * _BOX + across * (_BLOCK * COLUMNS)
     quad = thread & 7
     piece = quad ^ ((thread >> 3) & 7)
-    read = [k.ld_v4(incoming[of + _swizzled_offset(quad * 4 + i, piece)].aligned(16)) for i in range(4)]
+    read = [incoming[of + _swizzled_offset(quad * 4 + i, piece)].aligned(16).load(4) for i in range(4)]
     for j in range(4):
-        k.st_v4(outgoing[to + _swizzled_offset(piece * 4 + j, quad)].aligned(16), [row[j] for row in read])
+        outgoing[to + _swizzled_offset(piece * 4 + j, quad)].aligned(16).store([row[j] for row in read])
 
 
 def _swizzled_offset(row: Register[u32], piece: Register[u32]) -> Register[u32]:

@@ -18,12 +18,20 @@ MODULES = {
 }
 BUILDER = {
     "A kernel": ("param", "tensor_map", "module", "pragma", "assemble"),
-    "Check, compile, launch": ("verify", "emulate", "compile", "load", "load_once", "launch"),
+    "Check, compile, launch": ("verify", "explain_target", "emulate", "compile", "load", "load_once", "launch"),
     "Threads and special registers": (
         *("tid", "ntid", "ctaid", "nctaid", "clusterid", "cluster_ctaid", "cluster_ctarank", "cluster_nctarank"),
         *("laneid", "dynamic_smem_size", "thread_rank", "warp", "special"),
     ),
-    "Values": ("variable", "constant_register", "selected", "uniform"),
+    "Values": ("variable", "constant_register", "uniform"),
+    "Numbers": (
+        *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "fma", "clamp", "where"),
+        *("pack", "unpack", "pack_convert"),
+    ),
+    "Lanes of a warp": (
+        *("shuffle_xor", "shuffle_up", "shuffle_down", "shuffle_idx", "ballot", "any", "all", "match_any"),
+        *("warp_reduce", "warp_scan", "block_reduce"),
+    ),
     "Branches and loops": (
         *("if_", "elif_", "else_", "predicated", "thread_is", "elect_one", "loop", "while_", "for_", "for_range"),
         *("unroll", "label", "place", "branch"),
@@ -39,6 +47,7 @@ BUILDER = {
     "Clusters": ("cluster_sync", "cluster_arrive", "cluster_wait", "map_shared_rank", "query_shared_rank"),
     "Matrices": (*("matrix", "accumulator", "rows", "tensor_memory", "tensor_matrix", "mma_tile", "mma_a", "mma_b"),),
     "Functions": ("external",),
+    "Debugging": ("printf", "assert_"),
     "Instructions and inline PTX": ("instruction", "emit", "asm"),
 }
 """The methods of a kernel by subject."""

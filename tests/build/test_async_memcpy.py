@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from ptxkit.build import (
     BuildError,
     BuildTypeError,
     BuildValueError,
+    BuildWarning,
     Copy,
     Global,
     Kernel,
@@ -20,7 +22,7 @@ from ptxkit.build import (
     u32,
 )
 from tests.build.programs import even_threads, multicast_copy
-from tests.build.support import assert_ptxas_accepts, opcodes
+from tests.build.support import assert_ptxas_accepts, marked_line, opcodes
 
 
 def build_stages(
@@ -262,3 +264,22 @@ def test_a_copy_that_a_barrier_tracks_is_waited_for_there() -> None:
     source, tile, bar = k.param(Global[f32], "source", align=16), k.shared(f32, 64, align=16), k.mbarrier("bar")
     with pytest.raises(BuildTypeError, match="arrive at it and wait for its phase"):
         k.memcpy_async(tile, source, 256, group=k.this_cta(), barrier=bar).wait()
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "warned"), [(None, 16, 1), (None, 8, 0), ("sm_80", 512, 0), ("sm_90", 512, 0)]
+)
+def test_a_copy_by_one_thread_that_lacks_only_a_target_is_warned_of(target: str | None, size: int, warned: int) -> None:
+    k = Kernel("k", threads=32, target=target)
+    source, tile, ready = k.param(Global[f32], "source", align=16), k.shared(f32, 128, align=16), k.mbarrier()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        k.memcpy_async(tile, source, size, group=k.this_thread(), barrier=ready)  # one thread
+        k.memcpy_async(tile, source, size, group=k.this_cta(), barrier=ready)
+    found = [
+        each for each in caught if "bulk copies need sm_90; write Kernel(..., target='sm_90')" in str(each.message)
+    ]
+    assert len(found) == warned
+    for each in found:
+        assert issubclass(each.category, BuildWarning)
+        assert each.lineno == marked_line("one thread").line

@@ -238,3 +238,20 @@ def test_a_second_thread_appends_nothing_to_a_block_of_the_first() -> None:
             pool.submit(out[0].store, 1).result()
         pool.submit(out[0].store, 1).result()
     assert k.verify().diagnostics == ()
+
+
+def test_launch_bounds_are_directives(tmp_path: Path) -> None:
+    k = Kernel("k", max_threads=256, min_ctas=2)
+    assert ".maxntid 256\n.minnctapersm 2\n" in str(k)
+    assert_ptxas_accepts(str(k), tmp_path)
+    assert ".reqntid 64, 1, 1\n.minnctapersm 4" in str(Kernel("k", threads=64, min_ctas=4))
+
+
+def test_launch_bounds_beyond_the_hardware_are_errors() -> None:
+    for name, value in (("max_threads", 1025), ("max_threads", 0), ("min_ctas", 33), ("min_ctas", True)):
+        with pytest.raises(BuildValueError, match=f"`{name}` is a number from 1 to"):
+            Kernel("k", **{"max_threads": 32, name: value})
+    with pytest.raises(BuildValueError, match="`threads` fixes the shape"):
+        Kernel("k", threads=32, max_threads=64)
+    with pytest.raises(BuildValueError, match="`min_ctas` needs `threads` or `max_threads`"):
+        Kernel("k", min_ctas=2)

@@ -75,8 +75,12 @@ def test_constants_have_their_values_in_the_text(k: Kernel, tmp_path: Path) -> N
 def test_a_constant_must_be_in_range_of_its_type(k: Kernel) -> None:
     with pytest.raises(BuildValueError, match=r"256 does not fit in .u8 \(0..255\)"):
         k.constant(u8, [256])
-    with pytest.raises(BuildTypeError, match=r"no constant 1.0 of type .f16"):
-        k.constant(f16, [1.0])
+    with pytest.raises(BuildTypeError, match=r"1.0 is not a number of type \.u8"):
+        k.constant(u8, [1.0])
+    with pytest.raises(BuildValueError, match=r"70000 is beyond the largest number of \.f16"):
+        k.constant(f16, [70000])
+    k.constant(f16, [1.0, -2], name="halves")
+    assert ".const .align 2 .b16 halves[2] = {15360, 49152};" in str(k)
     with pytest.raises(BuildValueError, match="at least one"):
         k.constant(u32, [])
 
