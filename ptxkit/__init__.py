@@ -8,7 +8,8 @@ use, so that `import ptxkit` takes no time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
+
 
 if TYPE_CHECKING:
     from ptxkit.compile_hooks import watch

@@ -15,7 +15,10 @@ import time
 import zlib
 from _thread import get_ident
 from contextlib import suppress
-from typing import Any
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
+if TYPE_CHECKING:
+    from typing import Any
 
 _FORMAT = b"ptxkit 1\n"
 _MARSHAL_VERSION = 4  # which every Python from 3.4 on can read

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
 
 if TYPE_CHECKING:
     from pathlib import Path

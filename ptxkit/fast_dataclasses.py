@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
 
 __all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace"]
 
@@ -236,5 +237,6 @@ _COMMON = {
 
 if TYPE_CHECKING:
     from dataclasses import MISSING, Field, dataclass, field, fields, replace
+    from typing import Any
 else:
     MISSING, Field, dataclass, field, fields, replace = _MISSING, _Field, _dataclass, _field, _fields_of, _replace

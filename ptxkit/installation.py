@@ -7,9 +7,12 @@ import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from typing import TypeAlias
 
 from ptxkit.resources import PACKAGE, grammar_folder
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 SourceKey: TypeAlias = tuple[tuple[str, int, int], ...]
 """The name, size and checksum of each of some files."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Any
 
 from ptxkit.limits import MAX_SETTINGS_BYTES
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
+if TYPE_CHECKING:
+    from typing import Any
 
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
 """A pipe is opened without waiting for a writer, and then rejected."""

@@ -1,5 +1,5 @@
-"""Shared by all tests: no test uses results that an earlier run stored, unless it requests them; the modules of
-`scripts/` can be imported; and garbage collection."""
+"""Shared by all tests: no test uses results that an earlier run stored, or a resident process, unless it requests them;
+the modules of `scripts/` can be imported; and garbage collection."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from ptxkit.gc_control import freeze_all
 
 os.environ["PTXKIT_NO_CACHE"] = "1"
+os.environ["PTXKIT_NO_SERVER"] = "1"
 sys.path.append(str(Path(__file__).parents[1] / "scripts"))
 
 # A worker of dask.distributed on a busy machine is there later than after half a minute.

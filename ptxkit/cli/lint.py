@@ -7,7 +7,7 @@ import click
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import STDIN, cache_folder_paths
 from ptxkit.cli.limits import DEFAULT_CHECK_SECONDS
-from ptxkit.cli.lint_options import LintOptions
+from ptxkit.cli.lint_options import SERVER_ACTIONS, LintOptions
 from ptxkit.cli.lint_run import run_lint
 from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.report_options import OPTION_NAMES, report_options
@@ -15,6 +15,7 @@ from ptxkit.cli.settings_options import CONFIGURATION_NAMES, MODULE_NAMES, RULE_
 from ptxkit.cli.usage_errors import CommandLineError, exclusive
 from ptxkit.cli.value_types import Seconds, WholeNumber, WordChoice, format_option, join_choices
 from ptxkit.inputs.compiler_caches import CACHES
+from ptxkit.refusal import RefusedError
 from ptxkit.report.formats import FORMATS
 from ptxkit.report.options import ReportOptions, ShownCode
 
@@ -24,7 +25,7 @@ _GROUPS = {
     "Module": MODULE_NAMES,
     "Output": ("--format", *OPTION_NAMES, "--statistics", "--obligations", "--show-fixes", "--show-settings"),
     "Fixing": ("--fix", "--unsafe-fixes", "--diff", "--add-ignores", "--reason", "--write-baseline"),
-    "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir"),
+    "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir", "--server"),
     "Configuration": CONFIGURATION_NAMES,
 }
 """The options by the headings of `ptxkit lint --help`."""
@@ -118,6 +119,15 @@ _EXIT_STATUSES = {
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the result cache.")
 @click.option("--cache-dir", metavar="DIR", help="Folder of the result cache.")
+@click.option(
+    "--server",
+    type=WordChoice(SERVER_ACTIONS),
+    is_flag=False,
+    flag_value=SERVER_ACTIONS[0],
+    metavar="[ACTION]",
+    help="Start a resident process that makes later checks start faster, or do something else with it: "
+    f"{join_choices(SERVER_ACTIONS)}.",
+)
 @click.pass_context
 def lint(  # noqa: PLR0913 (options)
     ctx: click.Context,
@@ -150,6 +160,7 @@ def lint(  # noqa: PLR0913 (options)
     cluster: str | None,
     no_cache: bool,
     cache_dir: str | None,
+    server: str | None,
     **given: object,
 ) -> None:
     """Check PTX files and report diagnostics.
@@ -164,6 +175,8 @@ def lint(  # noqa: PLR0913 (options)
     A comment suppresses diagnostics: // ptxkit: ignore[PTX401] REASON on a line or before a function, or
     ignore-file[PTX401] for the whole file.
     """
+    if server is not None:
+        ctx.exit(_manage_server(server, paths))
     paths = (*paths, *cache_folder_paths(caches))
     if not paths and not show_settings:
         raise CommandLineError(
@@ -176,10 +189,7 @@ def lint(  # noqa: PLR0913 (options)
         raise exclusive("--write-baseline", "--add-ignores")
     if reason and not add_ignores:
         raise CommandLineError("`--reason` has no effect without `--add-ignores`", "add `--add-ignores`")
-    if unsafe_fixes and not (write_fixes or show_diff):
-        raise CommandLineError("`--unsafe-fixes` has no effect without `--fix` or `--diff`", "add `--fix` or `--diff`")
-    if write_fixes and not show_diff and STDIN in paths:
-        raise CommandLineError("standard input cannot be rewritten in place", "`--diff` prints what would change")
+    _check_fixing(paths, write_fixes=write_fixes, unsafe_fixes=unsafe_fixes, show_diff=show_diff)
     if statistics and form not in ("full", "concise", "json"):
         raise CommandLineError(
             f"`--statistics` cannot be printed as `{form}`", "write `--format full` or `--format json`"
@@ -222,6 +232,26 @@ def lint(  # noqa: PLR0913 (options)
 
         ctx.exit(print_settings(paths, options))
     ctx.exit(run_lint(paths, options))
+
+
+def _manage_server(action: str, paths: tuple[str, ...]) -> int:
+    """Raises CommandLineError."""
+    from ptxkit.cli.lint_server import manage_server
+
+    if paths:
+        raise CommandLineError("`--server` checks no files", "check them in a separate run, which uses the server")
+    try:
+        return manage_server(action)
+    except RefusedError as error:
+        raise CommandLineError.of(error) from error
+
+
+def _check_fixing(paths: tuple[str, ...], *, write_fixes: bool, unsafe_fixes: bool, show_diff: bool) -> None:
+    """Raises CommandLineError for options of fixes that cannot be combined."""
+    if unsafe_fixes and not (write_fixes or show_diff):
+        raise CommandLineError("`--unsafe-fixes` has no effect without `--fix` or `--diff`", "add `--fix` or `--diff`")
+    if write_fixes and not show_diff and STDIN in paths:
+        raise CommandLineError("standard input cannot be rewritten in place", "`--diff` prints what would change")
 
 
 def _check_diff_base(

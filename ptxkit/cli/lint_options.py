@@ -9,6 +9,9 @@ from ptxkit.settings.model import ConfigLayer
 
 COMMAND_LINE = "command line"
 
+SERVER_ACTIONS = ("start", "status", "stop")
+"""The values of `--server`; the first one is the default."""
+
 
 @dataclass(frozen=True, slots=True)
 class LintOptions:

@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
-_COLLECTIONS = (20_000, 20, 50)
+COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector: a command allocates much and frees little, so collecting wastes time."""
 _PIPE_CLOSED = 141
 """128 + SIGPIPE: the reader of the output has closed it."""
@@ -23,13 +24,14 @@ _PIPE_CLOSED = 141
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command and exits with its status (`ptxkit.exit_status.ExitStatus`).
 
-    arguments: None for those of the process.
+    arguments: None for those of the process. Only these may be run by a resident process (`ptxkit lint --server`).
     """
     if arguments is None:
-        gc.set_threshold(*_COLLECTIONS)
+        gc.set_threshold(*COLLECTIONS)
     _prepare_output()
     try:
-        status = _run(sys.argv[1:] if arguments is None else list(arguments))
+        served = _served_status(sys.argv[1:]) if arguments is None else None
+        status = _run(sys.argv[1:] if arguments is None else list(arguments)) if served is None else served
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = _INTERRUPTED
@@ -47,6 +49,25 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if arguments is None:
         gc.freeze()  # skip the traversal of all objects at exit, because everything is freed anyway
     sys.exit(status)
+
+
+def _served_status(arguments: list[str]) -> int | None:
+    """The exit status of a lint that a resident process has run; None if there is no such process."""
+    if arguments[:1] != ["lint"] or any(each.startswith("--server") for each in arguments):
+        return None
+    from ptxkit.lint_server.client import begin_call
+
+    call = begin_call("lint", arguments, shares_context=True, reads_input="-" in arguments)
+    if call is None:
+        return None
+    try:
+        status = call.wait()
+    except KeyboardInterrupt:
+        call.interrupt()
+        status = call.wait()
+        if status is None:
+            raise
+    return status if isinstance(status, int) else None
 
 
 def _run(arguments: list[str]) -> int:

@@ -126,12 +126,13 @@ class BackgroundLinter:
             text = text()
             if not self._is_new(text):
                 return
+        from ptxkit.batch.resident_check import ResidentChecker
         from ptxkit.batch.single_check import SingleChecker
         from ptxkit.results import Status
         from ptxkit.source import SourceFile
 
         if self._checker is None:
-            self._checker = SingleChecker(self._seconds, self._config)
+            self._checker = SingleChecker(self._seconds, self._config, ResidentChecker)
         result = self._checker.check(SourceFile(name, text))
         if self._is_ended:
             return

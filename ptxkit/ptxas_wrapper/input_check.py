@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from ptxkit.batch.cache_folder import environment_folder
 from ptxkit.batch.clean_texts import CleanTexts
-from ptxkit.batch.single_check import SingleChecker
+from ptxkit.batch.single_check import SingleChecker, TextChecker, start_supervised
 from ptxkit.cli.output import write_lines
 from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.ptxas_wrapper.messages import write_message
-from ptxkit.ptxas_wrapper.wrapper_options import FAIL_ON, WrapperOptions
+from ptxkit.ptxas_wrapper.messages import complain, write_message
+from ptxkit.ptxas_wrapper.wrapper_options import FAIL_ON, WrapperOptions, read_options
 from ptxkit.report import diagnostic_lines, plain
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 
 
-def check_inputs(inputs: Iterable[tuple[str, bytes, str]], known: CleanTexts, options: WrapperOptions) -> bool:
+def check_inputs(
+    inputs: Iterable[tuple[str, bytes, str]], start: Callable[[float], TextChecker] = start_supervised
+) -> bool:
     """Checks inputs, each given by its name, its text and its key in the cache of clean texts. Returns whether ptxas is
     not to be run. Raises RefusedError and OSError.
+
+    The options are those of the environment. start: starts what checks texts, given the seconds for one of them.
     """
+    known, options = CleanTexts(environment_folder(os.environ)), read_options(os.environ)
     found: list[Diagnostic] = []
     fatal = 0
-    with SingleChecker(options.seconds, options.config) as checker:
+    with SingleChecker(options.seconds, options.config, start) as checker:
         for name, data, key in inputs:
             source = SourceFile(name, data.decode("utf-8", "surrogateescape"))
             result = checker.check(source)
@@ -42,6 +49,17 @@ def check_inputs(inputs: Iterable[tuple[str, bytes, str]], known: CleanTexts, op
         count = f"{fatal} finding{'' if fatal == 1 else 's'}"
         write_message(f"{count}: ptxas was not run, because `{FAIL_ON}` is `{options.fail_on[-1]}`")
     return fatal > 0
+
+
+def serve_inputs(argument: Any) -> bool:
+    """Checks the inputs of a client in a process of the server, and returns what `check_inputs` does."""
+    from ptxkit.batch.resident_check import ServedChecker
+
+    try:
+        return check_inputs(argument, ServedChecker)
+    except Exception as error:
+        complain(error)
+        return False
 
 
 def _report(found: Sequence[Diagnostic], options: WrapperOptions) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
 
 from ptxkit.ptxas_wrapper.command_line import STDIN, possible_inputs
-from ptxkit.ptxas_wrapper.messages import write_message
+from ptxkit.ptxas_wrapper.messages import PROGRAM, complain, write_message
 from ptxkit.ptxas_wrapper.real_ptxas import NoPtxasError, earlier_calls, environment_of_call, find_real_ptxas
+
+TYPE_CHECKING = False  # `typing` takes too long to import for a program that does little
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -35,7 +36,7 @@ def main() -> NoReturn:
         try:
             is_stopped = _check(possible_inputs(arguments))
         except Exception as error:
-            write_message(f"the inputs were not checked: {error or type(error).__name__}")
+            complain(error)
     sys.exit(FINDINGS_STATUS if is_stopped else _run_ptxas(arguments))
 
 
@@ -64,10 +65,15 @@ def _check(names: list[str]) -> bool:
     unknown = [each for each in keyed if each[2] not in known]
     if not unknown:
         return False
-    from ptxkit.ptxas_wrapper.input_check import check_inputs
-    from ptxkit.ptxas_wrapper.wrapper_options import read_options
+    from ptxkit.lint_server.client import begin_call
 
-    return check_inputs(unknown, known, read_options(os.environ))
+    call = begin_call(PROGRAM, unknown, shares_context=True)
+    is_stopped = None if call is None else call.wait()
+    if is_stopped is None:
+        from ptxkit.ptxas_wrapper.input_check import check_inputs
+
+        is_stopped = check_inputs(unknown)
+    return is_stopped is True
 
 
 def _read_input(name: str) -> bytes:
