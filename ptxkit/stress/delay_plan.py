@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.stress.delay_instrument import WORDS_PER_ENTRY
-from ptxkit.stress.limits import MAX_DELAY_BITS, MIN_DELAY_BITS
+from ptxkit.stress.delay_instrument import HEADER_ENTRIES, WORDS_PER_ENTRY
+from ptxkit.stress.limits import MAX_DELAY_BITS, MIN_DELAY_BITS, PREFETCHED_BYTES
 
 _NO_CLOCK = 32
 """The shift of the clock that leaves nothing of it."""
@@ -23,6 +23,9 @@ _CLOCK_SHIFTS = (_NO_CLOCK, _NO_CLOCK, 10, 13)
 
 _CHOICES = (0, 1, 3, 3, 7)
 """Masks of the selection: all warps, half of them, a quarter or an eighth are delayed at a site."""
+
+_POISON_SHARE = 0.5
+"""The share of the plans in which shared memory is written over at the exit."""
 
 SCATTERED, BY_WARP, BY_CTA, BY_SITE, FEW_SITES = "scattered", "by warp", "by CTA", "by site", "few sites"
 STYLES = (SCATTERED, SCATTERED, BY_WARP, BY_CTA, BY_SITE, FEW_SITES, FEW_SITES)
@@ -44,13 +47,19 @@ class SiteDelay:
 
 @dataclass(frozen=True, slots=True)
 class DelayPlan:
-    """The delays of one launch. style: one of `STYLES`. delays: by the number of the site; others are not delayed."""
+    """The delays of one launch. style: one of `STYLES`. delays: by the number of the site; others are not delayed.
+
+    prefetched: the bytes of each prefetch before a delayed copy of the async proxy, which waits for them; or 0.
+    poisons: whether the last thread of a CTA that exits writes over its shared memory.
+    """
 
     style: str
     seed: int
     warp_factor: int
     cta_factor: int
     delays: Mapping[int, SiteDelay]
+    prefetched: int = 0
+    poisons: bool = False
 
     @property
     def longest(self) -> int:
@@ -61,13 +70,18 @@ class DelayPlan:
         """Returns the plan without the delays at other sites."""
         return replace(self, delays={number: each for number, each in self.delays.items() if number in sites})
 
-    def words(self, site_count: int) -> Any:
-        """Returns the contents of the module's variable: an array of 32-bit words."""
-        table = numpy.zeros((site_count + 1, WORDS_PER_ENTRY), numpy.uint32)
-        table[:, -1] = _NO_CHOICE
-        table[0, :3] = self.seed, self.warp_factor, self.cta_factor
+    def words(self, site_count: int, counted_threads: int, launch_sized: int) -> Any:
+        """Returns the contents of the module's variable: an array of 32-bit words.
+
+        counted_threads: the threads of a CTA, or 0 if the launch has too many CTAs to count their exits. launch_sized:
+        the bytes of launch-sized shared memory.
+        """
+        table = numpy.zeros((site_count + HEADER_ENTRIES, WORDS_PER_ENTRY), numpy.uint32)
+        table[HEADER_ENTRIES:, -1] = _NO_CHOICE
+        table[0] = self.seed, self.warp_factor, self.cta_factor, self.prefetched
+        table[1, :2] = counted_threads if self.poisons else 0, launch_sized
         for number, each in self.delays.items():
-            table[number + 1] = each.mask, each.salt, each.shift, each.choice
+            table[number + HEADER_ENTRIES] = each.mask, each.salt, each.shift, each.choice
         return table.reshape(-1)
 
 
@@ -85,7 +99,8 @@ def choose_plan(chance: Random, site_count: int, preferred: Sequence[int] = ()) 
     }
     warp = 0 if style in (BY_CTA, BY_SITE) else _word(chance) | 1
     cta = 0 if style == BY_SITE or (style == BY_WARP and chance.random() < 0.5) else _word(chance) | 1
-    return DelayPlan(style, _word(chance), warp, cta, delays)
+    prefetched = chance.choice((0, 0, *PREFETCHED_BYTES))
+    return DelayPlan(style, _word(chance), warp, cta, delays, prefetched, chance.random() < _POISON_SHARE)
 
 
 def _word(chance: Random) -> int:

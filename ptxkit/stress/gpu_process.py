@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy
@@ -18,15 +19,17 @@ from ptxkit.device import (
     use_device,
 )
 from ptxkit.device.cuda_libraries import check_status, import_driver
+from ptxkit.device.geometry import make_geometry
 from ptxkit.device.loaded_kernel import make_object_code
 from ptxkit.device.streams import stream_handle
 from ptxkit.device_runs.device_arguments import read_back, upload_parameter
 from ptxkit.device_runs.device_process import DeviceReady
 from ptxkit.device_runs.output_comparison import compare_arrays
 from ptxkit.processes.child_process import ParentChannel
+from ptxkit.stress.delay_plan import DelayPlan
 from ptxkit.stress.disturbing_kernels import CONTENTION_KERNEL, FILL_KERNEL, PREFETCH_BYTES
 from ptxkit.stress.gpu_backend import GpuJob
-from ptxkit.stress.limits import CONTENTION_BLOCK, CONTENTION_BYTES, CONTENTION_ROUNDS, FILL_BLOCK
+from ptxkit.stress.limits import CONTENTION_BLOCK, CONTENTION_BYTES, CONTENTION_ROUNDS, FILL_BLOCK, MAX_COUNTED_CTAS
 from ptxkit.stress.stress_trial import DIFFERENT, REFUSED, SAME, StressTrial, TrialOutcome
 
 _WORD_BYTES, _LINE_BYTES = 4, 16
@@ -99,14 +102,13 @@ class LoadedJob:
         self._restore_arrays()
         if trial.fills:
             self._fill_shared_memory()
-        kernel = self._plain
-        if trial.plan is not None and self._delayed is not None:
-            kernel = self._delayed
-            self._write_plan(trial.plan.words(self.job.site_count))
-        if trial.contends:
-            self._contend()
-        launch = self.job.launch
+        kernel, launch = self._plain, self.job.launch
         try:
+            if trial.plan is not None and self._delayed is not None:
+                kernel = self._delayed
+                self._write_plan(trial.plan)
+            if trial.contends:
+                self._contend()
             kernel.launch(
                 self._shared.stream,
                 *self._arguments,
@@ -120,6 +122,17 @@ class LoadedJob:
             return TrialOutcome(REFUSED, f"the kernel {which}cannot be launched: {error}")
         self._shared.stream.sync()
         return self._judge()
+
+    def _write_plan(self, plan: DelayPlan) -> None:
+        """Writes a plan into the module's variable. Raises LaunchError for a launch that is not allowed."""
+        launch = self.job.launch
+        geometry = make_geometry(
+            self._plain.signature, launch.grid, launch.block, launch.cluster, launch.shared or None
+        )
+        counted = prod(geometry.block) if prod(geometry.grid) <= MAX_COUNTED_CTAS else 0
+        words = plan.words(self.job.site_count, counted, launch.shared)
+        copy = import_driver().cuMemcpyHtoDAsync  # in the stream, after the launches that read an earlier plan
+        check_status(copy(self._plan_address, words.ctypes.data, words.nbytes, self._handle), "writing a plan")
 
     def _restore_arrays(self) -> None:
         copy = import_driver().cuMemcpyDtoDAsync
@@ -137,10 +150,6 @@ class LoadedJob:
             block=FILL_BLOCK,
             shared=size // _LINE_BYTES * _LINE_BYTES,
         )
-
-    def _write_plan(self, words: Any) -> None:
-        copy = import_driver().cuMemcpyHtoDAsync  # in the stream, after the launches that read an earlier plan
-        check_status(copy(self._plan_address, words.ctypes.data, words.nbytes, self._handle), "writing a plan")
 
     def _contend(self) -> None:
         self._shared.stream.sync()  # so that the contending CTAs and those of the kernel begin together

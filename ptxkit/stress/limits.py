@@ -44,3 +44,14 @@ CONTENTION_BYTES = 64 << 20
 
 CONTENTION_ROUNDS = 64
 """The 16-byte accesses of each contending thread, which take some hundred microseconds."""
+
+PREFETCHES, PREFETCHED_BYTES = 16, (16 << 10, 65520)
+"""The prefetches before a copy, and the bytes of each. They keep the copy engine of a multiprocessor busy for some
+microseconds, which is longer than an atomic operation on global memory takes.
+"""
+
+MAX_COUNTED_CTAS = 1 << 16
+"""The most CTAs of a launch whose exits are counted, so that the last thread writes over shared memory."""
+
+POISON_STORES = 256
+"""The words that the last thread of a CTA writes, spread over all of its shared memory."""

@@ -8,6 +8,7 @@ from ptxkit.analysis.ir.source_lines import DebugLocations
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
 from ptxkit.source import Span
 from ptxkit.stress.delay_sites import DelaySite
+from ptxkit.stress.limits import PREFETCHES
 from ptxkit.stress.stress_session import StressReport
 from ptxkit.stress.stress_trial import FAILED, StressSubject
 from ptxkit.syntax import parse, statement_spans
@@ -31,11 +32,12 @@ def stress_finding(report: StressReport, subject: StressSubject, path: str, verd
     spans = [statement_spans(module.source, each.start).statement for each in sites]
     spans = spans or [_entry_span(module, subject.launch.name)]
     is_fault = failure.outcome.kind == FAILED
+    poisons = failure.trial.plan is not None and failure.trial.plan.poisons
     labels = tuple(Label(span, "this is delayed as well", lines.locations_at(span.start)) for span in spans[1:])
     return Diagnostic(
         code=CODE,
         severity=Severity.ERROR,
-        message=_message(sites, is_fault=is_fault),
+        message=_message(sites, is_fault=is_fault, poisons=poisons),
         source=module.source,
         span=spans[0],
         labels=labels,
@@ -64,13 +66,14 @@ def _entry_span(module: Module, name: str) -> Span:
     return module.source.line_span(line)
 
 
-def _message(sites: Sequence[DelaySite], *, is_fault: bool) -> str:
+def _message(sites: Sequence[DelaySite], *, is_fault: bool, poisons: bool) -> str:
     happens = "the kernel fails" if is_fault else "the results differ"
+    exits = "the last thread of a CTA writes over its shared memory when it exits"
     if not sites:
-        return f"{happens} without any delay"
-    if len(sites) == 1:
-        return f"{happens} if warps are delayed before this instruction"
-    return f"{happens} if warps are delayed before this instruction and {len(sites) - 1} more"
+        return f"{happens} if {exits}" if poisons else f"{happens} without any delay"
+    delayed = f"{happens} if warps are delayed before this instruction"
+    more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
+    return f"{delayed}{more}" + (f", and {exits}" if poisons else "")
 
 
 def _conditions(report: StressReport) -> str:
@@ -82,6 +85,8 @@ def _conditions(report: StressReport) -> str:
     if plan is None:
         return f"seen in a run of the original kernel{contention}"
     delays = f"delays of up to {plan.longest / 1000:.0f} us ({plan.style})" if plan.delays else "no delays"
+    if plan.prefetched and plan.delays:
+        delays += f", and {PREFETCHES} prefetches of {plan.prefetched} bytes before each delayed bulk copy"
     share = f"{failure.failing} of {failure.repeated} runs fail" if failure.repeated else "one run failed"
     return f"seen with {delays}{contention}: {share}"
 

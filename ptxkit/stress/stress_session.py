@@ -161,7 +161,7 @@ class StressSession:
         return StressTrial(choose_plan(self._chance, len(delayed.sites), preferred), contends)
 
     def _reduce(self, trial: StressTrial, outcome: TrialOutcome) -> StressFailure:
-        """Returns the failure with the fewest sites, and first without contention if that is possible."""
+        """Returns the failure with the fewest sites; without contention, poison and prefetches if possible."""
         if trial.plan is None or not self._effort.minimize_seconds:
             return StressFailure(trial, outcome)
         deadline = self._clock() + self._effort.minimize_seconds
@@ -177,8 +177,13 @@ class StressSession:
             return failed is not None
 
         if trial.contends:
-            shows(replace(trial, contends=False))
-        start, plan = best, trial.plan
+            shows(replace(best, contends=False))
+        plan = trial.plan
+        for plainer in ({"poisons": False}, {"prefetched": 0}):
+            changed = replace(plan, **plainer)
+            if changed != plan and shows(replace(best, plan=changed)):
+                plan = changed
+        start = best
         minimize_sites(sorted(plan.delays), lambda sites: shows(replace(start, plan=plan.only(sites))))
         repeated = list(self._repeat(best, CONFIRMING_TRIALS))
         return StressFailure(best, shown, sum(each.kind != SAME for each in repeated), len(repeated))

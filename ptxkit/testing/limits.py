@@ -110,8 +110,11 @@ MAX_WRAPPED_STATEMENTS = 5
 MAX_REWRITE_PLACES = 4
 """The number of places of a kernel to which a rewrite is applied at once."""
 
-SANITIZER_START_SECONDS = 12.0
-"""The seconds until compute-sanitizer has started a process and its kernel, and for what remains after its launches."""
+SANITIZER_START_SECONDS = 40.0
+"""The seconds until compute-sanitizer has started a process and its kernel, and for what remains after its launches.
+
+Where several start at the same time, each needs more than ten.
+"""
 
 REPEATED_HANGS = 4
 """The launches of a mutant that hung, one of which must fail again."""
