@@ -150,12 +150,8 @@ def _emit_producer(attention: AttentionContext, items: Global[u32]) -> None:
         left = k.variable(u32, item.blocks - 1)
         load(attention.keys, item, row)
         with k.while_(lambda: left != 0):
-            if form.overlap:
-                load(attention.keys, item, row - form.keys)
-                load(attention.values, item, row)
-            else:
-                load(attention.values, item, row)
-                load(attention.keys, item, row - form.keys)
+            load(attention.keys, item, row - form.keys)
+            load(attention.values, item, row)
             row.set(row - form.keys)
             left.set(left - 1)
         load(attention.values, item, row)

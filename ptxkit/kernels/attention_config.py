@@ -47,10 +47,8 @@ class AttentionConfig:
     """The variant of an attention kernel.
 
     `head` is the number of elements of a query, key or value. A CTA has `warpgroups` consumers of 64 queries each, and
-    processes `keys` keys at once. `slots` is the number of blocks of K or V in shared memory. With `ping_pong`, the
-    warpgroups take turns to issue multiplications, and with `overlap`, each computes the scores of the next block while
-    it computes the output of the current one. With `lazy`, the output is rescaled only where a maximum has grown by
-    more than `RESCALE_THRESHOLD`. Of each eight powers of two, `polynomial` are computed without `ex2`.
+    processes `keys` keys at once. `slots` is the number of blocks of K or V in shared memory. With `lazy`, the output
+    is rescaled only where a maximum has grown by more than `RESCALE_THRESHOLD`.
     """
 
     element: str = "bf16"
@@ -58,10 +56,7 @@ class AttentionConfig:
     keys: int = 128
     warpgroups: int = 2
     slots: int = 4
-    ping_pong: bool = True
-    overlap: bool = True
-    lazy: bool = False
-    polynomial: int = 0
+    lazy: bool = True
 
     @property
     def rows(self) -> int:

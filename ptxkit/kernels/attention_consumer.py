@@ -45,7 +45,7 @@ class _Consumer:
         self.query = Ring(k, 1)
         self.scores, self.output = k.accumulator(form.keys), k.accumulator(form.head)
         self.probabilities = [k.variable(b32, 0) for _ in range(form.keys // 4)]
-        self.softmax = OnlineSoftmax(k, self.scores, scale, lazy=form.lazy, polynomial=form.polynomial)
+        self.softmax = OnlineSoftmax(k, self.scores, scale, lazy=form.lazy)
         own = attention.memory[self.warpgroup * (WARPGROUP_ROWS * STRIP_ROW_BYTES)]
         self.queries = k.matrix(own.aligned(WARPGROUP_ROWS * STRIP_ROW_BYTES))
         self.keys = k.matrix(attention.ring)
@@ -73,15 +73,13 @@ class _Consumer:
 
     def take_turn(self) -> None:
         """Waits until the warpgroup before this one has issued its multiplications."""
-        if self.config.ping_pong:
-            self.k.instruction("bar_sync", (self.warpgroup + FIRST_TURN_BARRIER, THREADS_PER_TURN))
+        self.k.instruction("bar_sync", (self.warpgroup + FIRST_TURN_BARRIER, THREADS_PER_TURN))
 
     def pass_turn(self) -> None:
         """Lets the next warpgroup issue its multiplications."""
-        if self.config.ping_pong:
-            k, last = self.k, self.config.warpgroups - 1
-            following = k.where(self.warpgroup == last, 0, self.warpgroup + 1)
-            k.instruction("bar_arrive", (following + FIRST_TURN_BARRIER, THREADS_PER_TURN))
+        k, last = self.k, self.config.warpgroups - 1
+        following = k.where(self.warpgroup == last, 0, self.warpgroup + 1)
+        k.instruction("bar_arrive", (following + FIRST_TURN_BARRIER, THREADS_PER_TURN))
 
     # ------------------------------------------------------------------------------------------ multiplications
 
@@ -150,24 +148,21 @@ def emit_consumer(
     """Emits the code of the consumer warpgroups."""
     k = attention.k
     consumer = _Consumer(attention, scale)
-    if attention.config.ping_pong:
-        with k.if_(consumer.warpgroup == attention.config.warpgroups - 1):
-            consumer.pass_turn()
-    step = _overlapped_step if attention.config.overlap else _plain_step
+    with k.if_(consumer.warpgroup == attention.config.warpgroups - 1):
+        consumer.pass_turn()
     with iterate_items(attention, items) as item:
         _begin_item(consumer, item)
         left = k.variable(u32, k.uniform(item.masked) - 1)
         with k.while_(lambda: left != 0):
-            step(consumer, masked=True)
+            _step(consumer, masked=True)
             left.set(left - 1)
         left.set(k.uniform(item.blocks) - k.uniform(item.masked))
         with k.while_(lambda: left != 0):
-            step(consumer, masked=False)
+            _step(consumer, masked=False)
             left.set(left - 1)
         _end_item(consumer, item, output)
-    if attention.config.ping_pong:
-        with k.if_(consumer.warpgroup == 0):
-            consumer.take_turn()
+    with k.if_(consumer.warpgroup == 0):
+        consumer.take_turn()
 
 
 def _begin_item(consumer: _Consumer, item: AttentionItem) -> None:
@@ -189,7 +184,7 @@ def _begin_item(consumer: _Consumer, item: AttentionItem) -> None:
     consumer.pack()
 
 
-def _overlapped_step(consumer: _Consumer, *, masked: bool) -> None:
+def _step(consumer: _Consumer, *, masked: bool) -> None:
     """Issues the scores of a block and the output of the block before it, and computes the softmax of the former
     while the latter is computed.
     """
@@ -206,24 +201,6 @@ def _overlapped_step(consumer: _Consumer, *, masked: bool) -> None:
     consumer.next_slot()
     k.wgmma_wait_group(0)
     consumer.release(consumer.value_slot)
-    consumer.pack()
-    consumer.rescale(factors, needed)
-
-
-def _plain_step(consumer: _Consumer, *, masked: bool) -> None:
-    """Computes the output of a block, and then the probabilities of the next one."""
-    k = consumer.k
-    consumer.take_turn()
-    k.wgmma_fence()
-    consumer.issue_output()
-    consumer.next_slot()
-    consumer.issue_scores()
-    consumer.pass_turn()
-    k.wgmma_wait_group(0)
-    consumer.release(consumer.value_slot)
-    consumer.release(consumer.key_slot)
-    factors, needed = consumer.softmax_of_block(masked=masked)
-    consumer.next_slot()
     consumer.pack()
     consumer.rescale(factors, needed)
 

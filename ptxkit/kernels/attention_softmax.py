@@ -19,39 +19,33 @@ import math
 from functools import partial, reduce
 from typing import Any, cast
 
-from ptxkit.build import Accumulator, Kernel, Register, f32, pred, s32, u32
+from ptxkit.build import Accumulator, Kernel, Register, f32, pred, s32
 
 NEGATIVE_INFINITY = float("-inf")
 RESCALE_THRESHOLD = 8.0
-"""The growth of a maximum, as an exponent of 2, below which a lazy softmax keeps the old one. The powers of a row are
-then at most 2 ** 8, which both types of P represent.
+"""The growth of a maximum, as an exponent of 2, up to which a lazy softmax keeps the old one.
+
+The growth is counted from the maximum that was kept, not from the last block, so it does not accumulate: powers are at
+most 2 ** 8, and one of those that a row has summed is 1. So P does not overflow, not even as f16, and the relative
+error of rounding it is that of a maximum which always grows; P of f16 loses less to numbers below 2 ** -14. The output
+before its division is at most 2 ** 8 * keys * max(abs(V)), which f32 represents for all V of f16, and for V of bf16
+below 2 ** 120 / keys.
 """
 CHAINS = 2
 """The independent chains in which the values of a row are combined, so that an instruction does not wait for the one
 before it.
 """
 LN_2 = math.log(2)
-POLYNOMIAL = 0.9999280571937561, 0.6932609677314758, 0.24261116981506348, 0.05517167970538139
-"""The coefficients of `2 ** x` for x in [-0.5, 0.5], from the constant on, with the least relative error."""
-POLYNOMIAL_PERIOD = 8
-"""Of so many powers, a fixed number is computed by the polynomial."""
-LEAST_EXPONENT = -126.0
-"""The exponent of the smallest normal number, below which the sum of the integers would wrap."""
-EXPONENT_SHIFT = 23
-"""The position of the exponent in a number."""
-ROUNDER = 1.5 * 2.0**EXPONENT_SHIFT
-"""A number whose sum with a small one is rounded to an integer, in the low bits."""
 
 
 class OnlineSoftmax:
     """The maxima and sums of a thread's two rows, and the operations on a block of scores."""
 
-    def __init__(self, k: Kernel, scores: Accumulator, scale: Register[f32], *, lazy: bool, polynomial: int) -> None:
+    def __init__(self, k: Kernel, scores: Accumulator, scale: Register[f32], *, lazy: bool) -> None:
         self._k = k
         self._scores = scores
         self._scale = scale
         self._lazy = lazy
-        self._polynomial = polynomial
         self.maxima = [k.variable(f32, NEGATIVE_INFINITY) for _ in range(2)]
         self.sums = [k.variable(f32, 0.0) for _ in range(2)]
 
@@ -92,12 +86,8 @@ class OnlineSoftmax:
             shift = k.where(greatest == NEGATIVE_INFINITY, 0.0, greatest) if masked else greatest
             factor = k.exp2(maximum - shift, ftz=True)
             negative = -shift
-            for number, score in enumerate(scores):
-                exponent = k.fma(score, self._scale, negative)
-                if not masked and number % POLYNOMIAL_PERIOD < self._polynomial:
-                    _power_by_polynomial(k, exponent, score)
-                else:
-                    k.ex2_approx_ftz_f32(exponent, into=score)
+            for score in scores:
+                k.ex2_approx_ftz_f32(k.fma(score, self._scale, negative), into=score)
             total.set(k.fma(total, factor, _across_lanes(k, "add", _combine(k, "add", scores))))
             maximum.set(greatest)
             factors.append(factor)
@@ -115,22 +105,6 @@ class OnlineSoftmax:
             reciprocals.append(k.where(total == 0.0, 0.0, k.rcp_approx_ftz_f32(total)))
             logarithms.append((k.log2(total, ftz=True) + maximum) * LN_2)
         return reciprocals, logarithms
-
-
-def _power_by_polynomial(k: Kernel, exponent: Register[f32], into: Register[Any]) -> None:
-    """Computes `2 ** exponent` on the units of additions and multiplications.
-
-    Adding ROUNDER rounds the exponent to an integer, in the low bits of the sum. The rest is in [-0.5, 0.5], where a
-    polynomial has the power with a relative error of 2 ** -13.7, and the integer is added to the power's exponent.
-    """
-    exponent = k.max_f32(exponent, LEAST_EXPONENT)
-    rounded = exponent + ROUNDER
-    rest = exponent - (rounded - ROUNDER)
-    power = k.fma(rest, POLYNOMIAL[3], POLYNOMIAL[2])
-    for coefficient in reversed(POLYNOMIAL[:2]):
-        power = k.fma(power, rest, coefficient)
-    bits, integer = (k.mov_b32(each, into=k.register(u32)) for each in (power, rounded))
-    k.mov_b32(bits + (integer << EXPONENT_SHIFT), into=into)
 
 
 def _combine(k: Kernel, operation: str, values: list[Register[Any]]) -> Register[f32]:

@@ -35,6 +35,10 @@ from ptxkit.kernels.attention_schedule import (
 )
 from ptxkit.kernels.limits import MAX_OUTPUT_ELEMENTS
 
+LONG_SEQUENCE = 8192
+"""From so many keys on, larger blocks of keys are faster with 128 elements in a head, although the last one is not
+full.
+"""
 PROMOTION = 256
 """The least number of bytes that the L2 cache fetches."""
 
@@ -59,8 +63,8 @@ class Attention:
 
     Q is (batch, queries, heads, head), and K and V are (batch, keys, key_heads, head), where `keys` is by default as
     `queries` and `key_heads` as `heads`; each head of K and V is shared by `heads // key_heads` heads of Q. `lengths`
-    has the numbers of queries and keys of sequences that follow each other in tensors with a batch of 1. `scale` is by
-    default `head ** -0.5`.
+    has the numbers of queries and keys of sequences that follow each other in tensors with a batch of 1. `scale` is
+    positive, and by default `head ** -0.5`.
 
     With `causal`, query i of a sequence sees the keys up to `i + keys - queries`, so that the last one sees all; with
     `top_left`, those up to i. A query that sees no key has the output 0 and the logarithm -infinity. Values after the
@@ -91,7 +95,9 @@ class Attention:
             batch != 1 or [sum(each) for each in zip(*lengths, strict=True)] != [queries, keys]
         ):
             raise ArgumentError(f"the lengths sum up to the extents {queries} and {keys} of a batch of 1")
-        self.config = choose_config(element, head, causal) if config is None else config
+        if scale is not None and not 0 < scale < math.inf:
+            raise ArgumentError(f"scale is positive and finite, not {scale!r}; negate q for a negative one")
+        self.config = choose_config(element, head, keys) if config is None else config
         self.kernel: Kernel = _build_kernel(self.config)
         self.shape = AttentionShape(heads, key_heads, queries, 4 * head, causal, top_left)
         self.extents = {"q": (batch, queries, heads, head), "k": (batch, keys, key_heads, head)}
@@ -185,10 +191,15 @@ def attend(q: Any, k: Any, v: Any, out: Any, lse: Any = None, *, causal: bool = 
     plan(q, k, v, out, lse, stream=stream)
 
 
-def choose_config(element: str, head: int, causal: bool) -> AttentionConfig:
-    """Returns the variant of the kernel for a type and a head size."""
-    keys = {64: 128, 128: 128 if causal else 176, 256: 80}
-    return AttentionConfig(element, head, keys.get(head, 0))
+def choose_config(element: str, head: int, keys: int) -> AttentionConfig:
+    """Returns the fastest variant on an H200 for a type, a head size, and the number of keys of the tensors."""
+    if head == 64:
+        return AttentionConfig(element, head, keys=128, warpgroups=3, slots=8, lazy=False)
+    if head == 256:
+        return AttentionConfig(element, head, keys=80, lazy=False)
+    if keys < LONG_SEQUENCE:
+        return AttentionConfig(element, head, keys=128, slots=6)
+    return AttentionConfig(element, head, keys=176)
 
 
 def _list_sequences(batch: int, queries: int, keys: int) -> list[AttentionSequence]:

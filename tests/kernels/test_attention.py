@@ -15,9 +15,10 @@ from ptxkit.build import BuildValueError, VerificationError, verify_assembled
 from ptxkit.device import ArgumentError
 from ptxkit.emulator import TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.kernels import attention
+from ptxkit.kernels import attention, attention_softmax, scaled_dot_product
 from ptxkit.kernels.attention_config import AttentionConfig
 from ptxkit.kernels.attention_schedule import encode_tiles
+from ptxkit.kernels.attention_softmax import RESCALE_THRESHOLD
 from ptxkit.kernels.scaled_dot_product import Attention, choose_config
 from tests.build.programs import as_bits
 from tests.build.support import opcodes, ptxas
@@ -25,9 +26,10 @@ from tests.kernels.removal import positions, without
 
 SMALL = AttentionConfig(head=64, keys=32)
 VARIANTS = [
-    *(choose_config("bf16", head, causal) for head, causal in ((64, False), (128, False), (128, True), (256, False))),
-    choose_config("f16", 128, causal=False),
-    AttentionConfig(head=64, warpgroups=3, slots=8, lazy=True, polynomial=2),
+    *(choose_config("bf16", head, keys) for head, keys in ((64, 64), (128, 128), (128, 1 << 14), (256, 64))),
+    choose_config("f16", 128, 1 << 14),
+    replace(choose_config("bf16", 64, 64), lazy=True),
+    replace(choose_config("bf16", 256, 64), lazy=True),
 ]
 ERROR_OF_ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11}
 """The relative error of rounding a result once. P is rounded, too, whose errors are partly averaged."""
@@ -50,10 +52,8 @@ PROBLEMS = [
     (SMALL, Problem(((40, 90), (70, 20), (130, 64)), causal=True)),
     (SMALL, Problem(((90, 40),), causal=True, top_left=True)),
     (replace(SMALL, slots=2), Problem(((100, 150),), heads=2, key_heads=2)),
-    (replace(SMALL, slots=3, ping_pong=False), Problem(((100, 100),))),
-    (replace(SMALL, overlap=False), Problem(((150, 150),), causal=True)),
-    (replace(SMALL, lazy=True, polynomial=3), Problem(((100, 150),))),
-    (replace(SMALL, warpgroups=3), Problem(((200, 65),), causal=True)),
+    (replace(SMALL, slots=3, lazy=False), Problem(((100, 100),))),
+    (replace(SMALL, warpgroups=3, lazy=False), Problem(((200, 65),), causal=True)),
     (AttentionConfig("f16", head=128, keys=48, slots=3), Problem(((100, 100),), causal=True)),
     (AttentionConfig("f16", head=256, keys=16), Problem(((70, 40),))),
 ]
@@ -90,17 +90,7 @@ def test_attention_is_correct_on_the_reference_machine(config: AttentionConfig, 
     random = np.random.default_rng(3)
     q = random.integers(-8, 9, (1, queries, problem.heads, config.head)) / 4
     k, v = random.integers(-8, 9, (2, 1, keys, problem.key_heads, config.head)) / 4
-    out, lse = np.full(q.shape, 0x7F81, np.uint16), np.full(plan.logarithm_shape, np.nan, np.float32)
-    forms = [each.tensor for each in plan.kernel.parameters[:3]]
-    maps = [
-        TensorMapArgument.tiled(as_bits(each, config.element), box=form.box, swizzle=form.swizzle)
-        for each, form in zip((q, k, v), forms, strict=True)
-        if form is not None
-    ]
-    strides = [step // 2 for step in out.strides[:3]]
-    run = plan.kernel.emulate(2)  # which raises where it finds anything
-    run(*maps, out, *strides, lse, encode_tiles(plan.tiles_of(2)).reshape(-1), plan.scale)
-    found = values_of(out, config.element)
+    found, lse = emulate(plan, q, k, v)
     for sequence in plan.sequences:
         rows = slice(sequence.query, sequence.query + sequence.queries)
         columns = slice(sequence.key, sequence.key + sequence.keys)
@@ -112,11 +102,67 @@ def test_attention_is_correct_on_the_reference_machine(config: AttentionConfig, 
             np.testing.assert_allclose(lse[0, head, rows], logarithms, rtol=1e-4, atol=1e-4)
 
 
+def emulate(plan: Attention, q: Any, k: Any, v: Any) -> tuple[Any, Any]:
+    """Returns the output and the logarithms of two CTAs of the reference machine, which raises where it finds
+    anything.
+    """
+    element = plan.config.element
+    out, lse = np.full(q.shape, 0x7F81, np.uint16), np.full(plan.logarithm_shape, np.nan, np.float32)
+    forms = [each.tensor for each in plan.kernel.parameters[:3]]
+    maps = [
+        TensorMapArgument.tiled(as_bits(each, element), box=form.box, swizzle=form.swizzle)
+        for each, form in zip((q, k, v), forms, strict=True)
+        if form is not None
+    ]
+    strides = [step // 2 for step in out.strides[:3]]
+    run = plan.kernel.emulate(2)
+    run(*maps, out, *strides, lse, encode_tiles(plan.tiles_of(2)).reshape(-1), plan.scale)
+    return values_of(out, element), lse
+
+
 def values_of(bits: Any, element: str) -> Any:
     """Returns the numbers with these 16 bits."""
     if element == "f16":
         return bits.view(np.float16).astype(np.float64)
     return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+GROWTHS = 0.0, 0.5, 0.75, 0.9375, 1.0, 1.0625, 2.0, 8.0, -1.0
+"""How much the maximum of a query grows with each block, in units of the threshold, for eight queries each. Up to 1,
+the output is not rescaled at once. The two rows of a thread, which are 8 apart, have different ones.
+"""
+
+
+def attend_with_growing_maxima(element: str, *, causal: bool) -> float:
+    """Returns the largest error, relative to the largest value, where the scores grow from the last block to the first.
+
+    The first element of a key has the score in base 2 of a query with the growth 1.
+    """
+    config = replace(SMALL, element=element)
+    length = 5 * config.keys
+    plan = Attention(1, length, 1, config.head, causal=causal, scale=math.log(2), config=config)
+    assert plan.scale == 1.0
+    place = np.arange(length)
+    q, k = np.zeros((2, 1, length, 1, config.head))
+    q[0, :, 0, 0] = np.resize(np.repeat(GROWTHS, 8), length)
+    k[0, :, 0, 0] = RESCALE_THRESHOLD * (4 - place // config.keys) - place % 4
+    v = np.random.default_rng(4).integers(-8, 9, k.shape) / 4
+    found, lse = emulate(plan, q, k, v)
+    weight = math.log(2) * math.sqrt(config.head)  # which turns the scores in base 2 into those of the exact result
+    exact, logarithms = attend_exactly(q[0, :, 0] * weight, k[0, :, 0], v[0, :, 0], Problem((), causal=causal))
+    np.testing.assert_allclose(lse[0, 0], logarithms, rtol=1e-4, atol=1e-4)
+    return float(np.abs(found[0, :, 0] - exact).max() / np.abs(v).max())
+
+
+@pytest.mark.parametrize(("element", "causal"), [("bf16", False), ("f16", False), ("f16", True)])
+def test_maxima_that_grow_in_each_block_lose_no_accuracy(element: str, causal: bool) -> None:
+    assert attend_with_growing_maxima(element, causal=causal) <= 2 * ERROR_OF_ROUNDING[element]
+
+
+def test_without_the_bound_on_the_growth_the_probabilities_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention_softmax, "RESCALE_THRESHOLD", 2 * RESCALE_THRESHOLD)
+    monkeypatch.setattr(scaled_dot_product, "_build_kernel", attention)
+    assert not math.isfinite(attend_with_growing_maxima("f16", causal=False))
 
 
 @pytest.mark.parametrize("config", VARIANTS, ids=str)
@@ -180,13 +226,16 @@ def test_impossible_variants_are_rejected(changes: dict[str, Any], message: str)
         attention(replace(SMALL, **changes))
 
 
-def test_heads_and_lengths_must_fit_together() -> None:
+def test_heads_lengths_and_the_scale_must_fit() -> None:
     with pytest.raises(ArgumentError, match="6 heads of Q cannot share 4 heads of K"):
         Attention(1, 64, 6, 64, key_heads=4)
     with pytest.raises(ArgumentError, match="extents 64 and 64"):
         Attention(1, 64, 4, 64, lengths=[(32, 64), (33, 0)])
     with pytest.raises(ArgumentError, match="batch of 1"):
         Attention(2, 64, 4, 64, lengths=[(32, 32), (32, 32)])
+    for scale in (-1.0, 0.0, math.inf, math.nan):
+        with pytest.raises(ArgumentError, match="scale is positive and finite"):
+            Attention(1, 64, 4, 64, scale=scale)
 
 
 class _Shaped:
