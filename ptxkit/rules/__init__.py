@@ -17,19 +17,32 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx
-from ptxkit.rules.model import Rule
+from ptxkit.rules.model import Rule, is_note
 from ptxkit.rules.runner import RuleRun
 from ptxkit.syntax.tree import Module
 
 if TYPE_CHECKING:
     from ptxkit.diagnostics.obligation import JudgedObligation
 
-#: All rules, by code: a module of this package whose name begins with a code has the rule of that code.
-RULES: tuple[Rule, ...] = tuple(
-    import_module(f"{__name__}.{name}").RULE
-    for name in sorted(each.name.partition(".")[0] for each in scandir(__path__[0]))
-    if name.startswith("ptx")
-)
+    RULES: tuple[Rule, ...]
+
+_PREFIX = "ptx"
+
+
+def load_rules(shows: Callable[[str], bool]) -> tuple[Rule, ...]:
+    """Returns the rules whose codes a function selects, by code. The modules of all others are not imported.
+
+    A module of this package whose name begins with a code has the rule of that code.
+    """
+    names = sorted(each.name.partition(".")[0] for each in scandir(__path__[0]) if each.name.startswith(_PREFIX))
+    return tuple(import_module(f"{__name__}.{name}").RULE for name in names if shows(name.partition("_")[0].upper()))
+
+
+def __getattr__(name: str) -> tuple[Rule, ...]:
+    """Returns `RULES`, all rules by code."""
+    if name != "RULES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load_rules(lambda _: True)
 
 
 def analyze(
@@ -68,7 +81,7 @@ def analyze_incrementally(  # noqa: PLR0913 (what callers collect, each on its o
     first: a function and a code: that kernel and that rule are checked first. budget: the budget of the module, which
     is reduced by what is used. explored, judged: as for `analyze`.
     """
-    rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
+    rules = load_rules(shows or (lambda code: notes or not is_note(code)))
     if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED):
         yield Verdict(())
         return

@@ -19,6 +19,9 @@ from ptxkit.syntax.tree import Integer, Name
 if TYPE_CHECKING:
     from ptxkit.rules.function_proofs import FunctionProofs
 
+_NOTES = "PTX9"
+"""The beginning of the codes of notes."""
+
 #: The reason why it is unknown whether two positions are ordered.
 TRUNCATED = ptx3xx.LOOP_CUT_SHORT()
 
@@ -173,11 +176,16 @@ def _at_no_site(site: Site) -> bool:  # noqa: ARG001 (of any site)
 IF_EXAMINED: Callable[[Site], bool] = _at_no_site
 
 
+def is_note(code: str) -> bool:
+    """Returns whether the rule with a code reports only notes: redundant synchronization, and slow instructions."""
+    return code.startswith(_NOTES)
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule: its code, its check, and the obligations that it states.
 
-    on_request: whether it reports only notes, and only if they are requested. asynchronous: whether it concerns only
+    asynchronous: whether it concerns only
     asynchronous operations and their ordering; then kernels without any are not checked with it. ask: further questions
     of the rule, which no finding depends on; None without any.
 
@@ -193,7 +201,6 @@ class Rule:
     code: DiagnosticCode
     check: Callable[[KernelFacts], Iterator[Observation | OpenObligation]]
     ask: Callable[[KernelFacts], Iterator[OpenObligation]] | None = None
-    on_request: bool = False
     asynchronous: bool = False
     sites: SiteFinder = no_sites
     policy: Literal["isa", "strict"] = "isa"
@@ -203,6 +210,11 @@ class Rule:
     proves_strict: bool = True
     needs_proof: bool | Callable[[Site], bool] = False
     unproven: Message | str = obligation_words.NOT_COVERED()
+
+    @property
+    def on_request(self) -> bool:
+        """Whether it reports only notes, and only if they are requested."""
+        return is_note(self.code)
 
     def observe(self, kernel: KernelFacts, *, with_questions: bool = True) -> Iterator[Observation | OpenObligation]:
         """Yields what the rule finds in a kernel, with its further questions unless only findings are wanted."""

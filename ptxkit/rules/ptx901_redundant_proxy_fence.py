@@ -80,4 +80,4 @@ def _finding(fence: Step, message: Message) -> Finding:
     return Finding(fence, message, help=ptx9xx.REMOVE_FENCE())
 
 
-RULE = Rule(ptx9xx.REDUNDANT_PROXY_FENCE, check, on_request=True)
+RULE = Rule(ptx9xx.REDUNDANT_PROXY_FENCE, check)

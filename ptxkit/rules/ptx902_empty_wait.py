@@ -52,4 +52,4 @@ def _finding(step: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx9xx.EMPTY_WAIT, check, on_request=True)
+RULE = Rule(ptx9xx.EMPTY_WAIT, check)

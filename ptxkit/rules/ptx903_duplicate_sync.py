@@ -47,4 +47,4 @@ def _finding(repeat: RedundantSync) -> Finding:
     )
 
 
-RULE = Rule(ptx9xx.DUPLICATE_SYNC, check, on_request=True)
+RULE = Rule(ptx9xx.DUPLICATE_SYNC, check)

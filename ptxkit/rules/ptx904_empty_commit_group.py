@@ -43,4 +43,4 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
         yield Observation((step, None), 0, True, Finding(step, message, help=help_text))
 
 
-RULE = Rule(ptx9xx.EMPTY_GROUP, check, on_request=True)
+RULE = Rule(ptx9xx.EMPTY_GROUP, check)

@@ -67,4 +67,4 @@ def _finding(fence: Step) -> Finding:
     )
 
 
-RULE = Rule(ptx9xx.OVERBROAD_PROXY_FENCE, check, on_request=True)
+RULE = Rule(ptx9xx.OVERBROAD_PROXY_FENCE, check)

@@ -49,4 +49,4 @@ def _finding(step: Step, target: str) -> Finding:
     )
 
 
-RULE = Rule(ptx9xx.SLOW_MULTICAST, check, on_request=True)
+RULE = Rule(ptx9xx.SLOW_MULTICAST, check)

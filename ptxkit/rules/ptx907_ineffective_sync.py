@@ -83,4 +83,4 @@ def _needless_finding(found: NeedlessSync) -> Finding:
     return Finding(found.step, template(kind=found.kind), labels, help=ptx9xx.REMOVE_INEFFECTIVE())
 
 
-RULE = Rule(ptx9xx.INEFFECTIVE_SYNC, check, on_request=True)
+RULE = Rule(ptx9xx.INEFFECTIVE_SYNC, check)

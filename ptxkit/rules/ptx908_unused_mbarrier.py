@@ -36,4 +36,4 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
         yield Observation((step, None), 0, True, finding)
 
 
-RULE = Rule(ptx9xx.UNUSED_MBARRIER, check, on_request=True)
+RULE = Rule(ptx9xx.UNUSED_MBARRIER, check)

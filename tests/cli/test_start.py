@@ -52,3 +52,17 @@ def test_the_help_of_a_command_without_runs_imports_no_numpy(command: str) -> No
 
 def test_a_lint_without_options_imports_no_click() -> None:
     assert "click" not in imported_modules("lint", "-", PTXKIT_NO_CACHE="1")
+
+
+def test_a_lint_imports_only_the_rules_that_it_checks() -> None:
+    """Also what these rules import: the bound is a little above the number of today, for all other modules as well."""
+    found = imported_modules("lint", "-", PTXKIT_NO_CACHE="1")
+    rules = {name for name in found if name.startswith("ptxkit.rules.ptx")}
+    assert len(rules) > 50
+    assert not {name for name in rules if name.startswith("ptxkit.rules.ptx9")}
+    assert not {name for name in found if name.startswith("ptxkit.analysis.redundancy")}
+    assert found & HEAVY == set()
+    assert len(found) < 660
+    assert any(
+        name.startswith("ptxkit.rules.ptx9") for name in imported_modules("lint", "--notes", "-", PTXKIT_NO_CACHE="1")
+    )
