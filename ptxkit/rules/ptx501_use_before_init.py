@@ -124,7 +124,7 @@ def _is_initialized(facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[in
 
 def _all_inits(facts: ScenarioFacts) -> set[int] | None:
     """Returns the mbarriers that threads initialize on the paths of a scenario; None where there are too many."""
-    threads = facts.all_threads(MbarrierInit)
+    threads = facts.distinct_threads(MbarrierInit)
     return None if threads is None else set(find_initializations(threads))
 
 

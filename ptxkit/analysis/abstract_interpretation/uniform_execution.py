@@ -37,6 +37,7 @@ class UniformExecution:
         """Takes the kernel. after_exits: whether only the threads count that have not left it at its beginning."""
         self._program = program
         self._inputs = InputIndependence(program, launch_config_of(program))
+        self._sources: dict[Step, frozenset[DependenceSource]] = {}
         self._settled = frozenset(_early_exits(program)).__contains__ if after_exits else None
 
     def in_cta(self, step: Step) -> bool:
@@ -70,7 +71,11 @@ class UniformExecution:
     ) -> bool:
         if not self._is_applicable or not self._program.contains(step):
             return False
-        sources = self._inputs.dependence_sources(step, None, settled or self._settled)
+        sources = self._sources.get(step) if settled is None else None
+        if sources is None:
+            sources = self._inputs.dependence_sources(step, None, settled or self._settled)
+            if settled is None:
+                self._sources[step] = sources
         return all(_is_one_of(leaf, registers) for leaf in sources)
 
     @cached_property

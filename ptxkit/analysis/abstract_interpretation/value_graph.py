@@ -55,6 +55,7 @@ class ValueGraph:
         self._assignments: dict[tuple[str, int], Assignment] = {}
         self._at_start: dict[tuple[str, int], ValueNode] = {}
         self._unassigned: dict[str, Unassigned] = {}
+        self._sources: dict[Merge, list[tuple[int | None, ValueNode]]] = {}
 
     @cached_property
     def _defining_steps(self) -> dict[str, list[int]]:
@@ -125,13 +126,15 @@ class ValueGraph:
 
     def sources_of(self, merge: Merge) -> list[tuple[int | None, ValueNode]]:
         """Returns the values that a merge may have, each with the block that control comes from; None for the entry."""
-        found: list[tuple[int | None, ValueNode]] = [
-            (block, self.at_end(block, merge.register))
-            for block in self._cfg.predecessors[merge.block]
-            if self._cfg.dominators.is_reachable(block)
-        ]
-        if merge.block == 0:
-            found.append((None, self._never_assigned(merge.register)))
+        found = self._sources.get(merge)
+        if found is None:
+            found = self._sources[merge] = [
+                (block, self.at_end(block, merge.register))
+                for block in self._cfg.predecessors[merge.block]
+                if self._cfg.dominators.is_reachable(block)
+            ]
+            if merge.block == 0:
+                found.append((None, self._never_assigned(merge.register)))
         return found
 
     def _sole_assignment(self, register: str, block: int) -> ValueNode | None:

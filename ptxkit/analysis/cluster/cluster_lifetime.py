@@ -98,7 +98,7 @@ class ExitSafety:
 
     @cached_property
     def _waiting_threads(self) -> list[ThreadView] | None:
-        return self._own.all_threads(Barrier, MbarrierWait)
+        return self._own.distinct_threads(Barrier, MbarrierWait)
 
     @cached_property
     def _awaited_cluster_phases(self) -> int:

@@ -53,9 +53,15 @@ class RemoteSyncEdge:
 
 def cta_pairs_of(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[CtaPair]:
     """Yields the pairs of a CTA and each other explored CTA of its cluster."""
+    known = facts.own_analysis(_pairs_from)
     for other in other_ctas_of(kernel.scenarios, facts):
         if not (facts.has_unknown_call or other.has_unknown_call):
-            yield CtaPair(facts, other)
+            yield known.setdefault(id(other), CtaPair(facts, other))
+
+
+def _pairs_from(_: ScenarioFacts) -> dict[int, CtaPair]:
+    """Returns the pairs of a CTA that were examined, by the identity of the other CTA's facts."""
+    return {}
 
 
 class CtaPair:
@@ -72,8 +78,8 @@ class CtaPair:
         The budget limits the number of pairs. is_wanted: selects the accesses of the second CTA.
         """
         budget = self.acquirer.budget
-        home, abroad = _accesses_by_owner(self.releaser)
-        for place, after in _accesses_with_ranges(self.acquirer):
+        home, abroad = self.releaser.own_analysis(_accesses_by_owner)
+        for place, after in self.acquirer.own_analysis(_accesses_with_ranges):
             if not is_wanted(after.event):
                 continue
             is_own = place[0] >> CTA_BITS == self.acquirer.scenario.rank + 1
@@ -191,13 +197,14 @@ def _accesses_by_owner(facts: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], 
     """Returns the accesses of a CTA's threads to its own memory, and to the memory of others."""
     home: IntervalIndex[CtaAccess] = IntervalIndex()
     abroad: IntervalIndex[CtaAccess] = IntervalIndex()
-    for place, touch in _accesses_with_ranges(facts):
+    for place, touch in facts.own_analysis(_accesses_with_ranges):
         (home if place[0] >> CTA_BITS == facts.scenario.rank + 1 else abroad).add(*place, touch)
     return home, abroad
 
 
-def _accesses_with_ranges(facts: ScenarioFacts) -> Iterator[tuple[tuple[int, int], CtaAccess]]:
-    """Yields (range in the cluster's memory, access) for all accesses to constant addresses."""
+def _accesses_with_ranges(facts: ScenarioFacts) -> list[tuple[tuple[int, int], CtaAccess]]:
+    """Returns (range in the cluster's memory, access) for all accesses to constant addresses."""
+    found: list[tuple[tuple[int, int], CtaAccess]] = []
     for thread in facts.threads.values():
         for position, event in thread.accesses:
             touched, effect = access_range(event), event.effect
@@ -209,9 +216,11 @@ def _accesses_with_ranges(facts: ScenarioFacts) -> Iterator[tuple[tuple[int, int
             if effect.multicast is not None:
                 mask = event.amount if isinstance(event.amount, int) else 0
                 ranks = [rank for rank in range(mask.bit_length()) if mask >> rank & 1]
+            access = CtaAccess(thread, position, event)
             for rank in ranks:
                 low = named[1] | rank + 1 << CTA_BITS
-                yield (low, low + touched[1] - touched[0]), CtaAccess(thread, position, event)
+                found.append(((low, low + touched[1] - touched[0]), access))
+    return found
 
 
 def _is_asynchronous(event: TraceEvent) -> bool:

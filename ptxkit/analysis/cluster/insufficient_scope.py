@@ -140,7 +140,7 @@ def _is_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks
     }
     cluster = kernel.cluster_of(number)
     for facts in cluster:
-        known_threads = None if facts.has_unknown_call else facts.all_threads(MbarrierArrive, MbarrierWait)
+        known_threads = None if facts.has_unknown_call else facts.distinct_threads(MbarrierArrive, MbarrierWait)
         for thread in known_threads or ():
             for event in thread.trace.events:
                 if isinstance(event, UnknownCall) or not _has_sufficient_scope(event.effect, type(event.effect), lacks):

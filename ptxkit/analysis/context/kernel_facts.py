@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reachability import reachable_steps
 from ptxkit.analysis.context.access_extents import AccessExtents
+from ptxkit.analysis.context.all_threads import AllThreads
 from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
 from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
 from ptxkit.analysis.context.equal_executions import are_equal_clusters
@@ -29,7 +30,7 @@ from ptxkit.analysis.context.writer_threads import (
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
-from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS, MAX_THREAD_EVENTS
+from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent
@@ -66,8 +67,10 @@ class ScenarioFacts:
 
     def analysis(self, kind: Callable[[ScenarioFacts], AnalysisT]) -> AnalysisT:
         """Returns the result of an analysis of the execution only, which is computed once for equal executions."""
-        if self.equal is not None:
-            return self.equal.analysis(kind)
+        return self.own_analysis(kind) if self.equal is None else self.equal.analysis(kind)
+
+    def own_analysis(self, kind: Callable[[ScenarioFacts], AnalysisT]) -> AnalysisT:
+        """Returns the result of an analysis of the execution and its threads, which is computed once for it."""
         if kind not in self._analyses:
             self._analyses[kind] = kind(self)
         found: AnalysisT = self._analyses[kind]
@@ -109,10 +112,15 @@ class ScenarioFacts:
 
     def all_threads(self, *kinds: type) -> list[ThreadView] | None:
         """Returns all threads of the CTA with their events of these effect classes; None where there are too many."""
-        groups = [group.filter_effects(*kinds) for group in self.groups]
-        if not self.is_complete or sum(len(group.tids) * len(group.events) for group in groups) > MAX_THREAD_EVENTS:
-            return None
-        return [ThreadView(group.for_thread(tid)) for group in groups for tid in group.tids]
+        return self._all_threads.with_effects(kinds)
+
+    def distinct_threads(self, *kinds: type) -> list[ThreadView] | None:
+        """Returns one of `all_threads` for each sequence of events, in the order of the threads."""
+        return self._all_threads.with_distinct_effects(kinds)
+
+    @cached_property
+    def _all_threads(self) -> AllThreads:
+        return AllThreads(self.groups, is_complete=self.is_complete)
 
     @cached_property
     def init_phase_threads(self) -> list[ThreadView] | None:
@@ -453,14 +461,6 @@ def build_all_scenario_facts(
             scenario = exploration.scenario
             found.append(replace(equal, scenario=scenario, threads=threads, program=program, budget=own, equal=equal))
     return found
-
-
-def build_facts_outside(explorer: Explorer, given: Scenario, rank: int, cluster_index: int) -> ScenarioFacts | None:
-    """Returns the facts of a CTA of the grid with all accesses to global memory; None if its threads are not known."""
-    wide = explorer.execute_outside(given, rank, cluster_index)
-    if not wide.is_complete or any(group.has_unknown_call for group in wide.groups):
-        return None
-    return build_scenario_facts(wide, explorer.program, explorer.budget)
 
 
 def build_scenario_facts(

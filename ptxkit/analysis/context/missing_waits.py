@@ -90,7 +90,7 @@ def _with_waits(facts: ScenarioFacts, actor: ThreadClass, mbarriers: Mapping[int
             start = starts[max(bisect_right(starts, event.address) - 1, 0)]
             mbarrier = mbarriers[start]
             if facts.program.variable_at(start) is facts.program.variable_at(event.address) and mbarrier != current:
-                events.append(replace(event, effect=_WAIT, address=mbarrier, amount=phases[mbarrier] & 1))
+                events.append(event._replace(effect=_WAIT, address=mbarrier, amount=phases[mbarrier] & 1))
                 phases[mbarrier] += 1
                 current = mbarrier
     return replace(actor, events=(*events, *left))

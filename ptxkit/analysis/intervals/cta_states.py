@@ -80,6 +80,8 @@ class CtaStates:
         self._program, self._cfg, self._values, self._execution = program, cfg, values, execution
         self._barriers = {step.index for step in barriers}
         self._all = (1 << values.threads) - 1
+        self._last_step = [cfg.steps_of_block(block)[-1] for block in range(len(cfg.block_starts))]
+        self._ends: dict[tuple[int, int], int] = {}
         self._unknown: set[Origin] = set()
         self._renamed: set[Merge] = set()
         self._wanted = list(wanted)
@@ -92,6 +94,7 @@ class CtaStates:
         self._live = self._find_live_merges(self._wanted)
         merges = {merge for live in self._live for merge in live if isinstance(merge, Merge)}
         self._uniform = {merge for merge in merges if self._is_uniform(merge)}
+        self._arriving: dict[tuple[int, int], list[tuple[Origin, ValueNode | None]]] = {}
 
     @property
     def roots(self) -> Iterator[IntervalState]:
@@ -185,7 +188,7 @@ class CtaStates:
                 waiting.extend(self._cfg.predecessors[block])
 
     def _decides_equally(self, block: int) -> bool:
-        last = self._cfg.steps_of_block(block)[-1]
+        last = self._last_step[block]
         return last.instruction.guard is None or self._execution.in_cta(last)
 
     # Exploration.
@@ -215,22 +218,27 @@ class CtaStates:
                     found[state.block].append(own)
         return found
 
-    def _try_to_explore(self) -> tuple[Mapping[Origin, Collection[CtaValue]], Collection[Origin]] | None:
-        """Explores all states; returns the values at merges, and those merges that have too many."""
+    def _try_to_explore(self) -> tuple[Mapping[Origin, Collection[int | None]], Collection[Origin]] | None:
+        """Explores all states; returns the numbers of the values at merges, and those merges that have too many."""
         by_key: dict[_Key, IntervalState] = {}
-        seen: dict[Origin, set[CtaValue]] = defaultdict(set)
+        seen: dict[Origin, set[int | None]] = defaultdict(set)
+        excessive: set[Origin] = set()
         self.states = []
+        live = [[(merge, merge in self._unknown) for merge in each] for each in self._live]
 
         def arrive(block: int, first: int, values: Environment, threads: int) -> IntervalState:
-            live = self._live[block]
-            kept = {merge: self._value_or_unknown(merge, values.get(merge)) for merge in live}
-            key = (block, first, *kept.values())
+            kept = {merge: None if is_unknown else values.get(merge) for merge, is_unknown in live[block]}
+            numbers = self._values.numbers.of(kept.values())
+            key = (block, first, *numbers)
             state = by_key.get(key)
             if state is None:
                 state = by_key[key] = IntervalState(block, first, self._end_of(block, first), kept)
                 self.states.append(state)
-                for merge, value in kept.items():
-                    seen[merge].add(value)
+                for merge, number in zip(kept, numbers, strict=True):
+                    held = seen[merge]
+                    held.add(number)
+                    if len(held) > MAX_MERGE_VALUES:
+                        excessive.add(merge)
             if threads & ~state.threads:
                 state.threads |= threads
                 if state not in queued:
@@ -250,7 +258,6 @@ class CtaStates:
                     is_same = after not in state.following or state.choices.get(after) == choice
                     state.choices[after] = choice if is_same else None
                     state.following[after] = state.following.get(after, 0) | threads
-            excessive = {merge for merge, held in seen.items() if len(held) > MAX_MERGE_VALUES}
             if not excessive and len(self.states) > MAX_CTA_STATES:
                 most = max((len(held) for held in seen.values()), default=1)
                 excessive = {merge for merge, held in seen.items() if 1 < most == len(held)}
@@ -260,7 +267,7 @@ class CtaStates:
                 return seen, excessive
         return None
 
-    def _approximate(self, seen: Mapping[Origin, Collection[CtaValue]], excessive: Collection[Origin]) -> None:
+    def _approximate(self, seen: Mapping[Origin, Collection[int | None]], excessive: Collection[Origin]) -> None:
         """Approximates merges with too many values.
 
         They may have so many only because others have, which are approximated first.
@@ -275,20 +282,21 @@ class CtaStates:
                 return
         self._unknown.update(excessive)
 
-    def _value_or_unknown(self, merge: Origin, value: CtaValue) -> CtaValue:
-        return None if merge in self._unknown else value
-
     def _end_of(self, block: int, first: int) -> int:
-        steps = self._cfg.steps_of_block(block)
-        end = steps[-1].index + 1
-        return next((index for index in range(first, end) if index in self._barriers), end)
+        found = self._ends.get((block, first))
+        if found is None:
+            end = self._last_step[block].index + 1
+            found = next((index for index in range(first, end) if index in self._barriers), end)
+            self._ends[block, first] = found
+        return found
 
     def _leave(self, state: IntervalState) -> Iterator[Departure]:
         """Yields what may follow a state."""
         block, values = state.block, state.values
         if state.end in self._barriers and self._cfg.block_of(self._program.steps[state.end]) == block:
             state.barrier = self._program.steps[state.end]
-            kept = {merge: self._after_barrier(merge, value) for merge, value in values.items()}
+            shared = self._values.numbers.shared
+            kept = {merge: shared(self._after_barrier(merge, value)) for merge, value in values.items()}
             if state.end + 1 < len(self._program.steps) and self._is_in_block(state.end + 1, block):
                 yield block, state.end + 1, kept, self._all, None
                 return
@@ -300,26 +308,33 @@ class CtaStates:
         return self._cfg.block_of(self._program.steps[index]) == block
 
     def _threads_by_successor(self, state: IntervalState, values: Environment) -> Iterator[tuple[int, int]]:
-        last = self._cfg.steps_of_block(state.block)[-1]
+        last = self._last_step[state.block]
         threads = self._all if state.barrier is not None else state.threads
         for each in self._cfg.successors[state.block]:
             side = self._cfg.guarded_side(state.block, each)
             if side is None:
                 yield each, threads
             else:
-                executing, others = members_of(self._values.guard(last, values), count=self._values.threads)
+                executing, others = self._values.members(last, values)
                 yield each, threads & (executing if side else others)
 
     def _values_at(self, block: int, after: int, values: Environment) -> Environment:
         """Returns the values of the merges at the start of a block, coming from another one."""
-        found: dict[Origin, CtaValue] = {}
-        for merge in self._live[after]:
-            if not isinstance(merge, Merge) or merge.block != after:
-                found[merge] = values.get(merge)
-                continue
-            source = next(node for before, node in self._values.graph.sources_of(merge) if before == block)
-            found[merge] = self._values.value(self._values.resolve(source), values)
-        return found
+        sources = self._arriving.get((block, after))
+        if sources is None:
+            sources = self._arriving[block, after] = [
+                (merge, self._source(block, after, merge)) for merge in self._live[after]
+            ]
+        value = self._values.value
+        return {merge: values.get(merge) if node is None else value(node, values) for merge, node in sources}
+
+    def _source(self, block: int, after: int, merge: Origin) -> ValueNode | None:
+        """Returns what a value is at the start of a block, coming from another one; None if it stays as it is."""
+        if not isinstance(merge, Merge) or merge.block != after:
+            return None
+        return self._values.resolve(
+            next(node for before, node in self._values.graph.sources_of(merge) if before == block)
+        )
 
     def _after_barrier(self, merge: Origin, value: CtaValue) -> CtaValue:
         """Returns the value at a merge as all threads know it after a barrier of all of them."""
@@ -341,21 +356,3 @@ def _relative(offset: Numbers, *, keeps_remainder: bool) -> Numbers:
     found = apply("sub", (64, offset, common))
     assert isinstance(found, int | tuple)
     return found
-
-
-def members_of(guard: CtaValue, *, count: int) -> tuple[int, int]:
-    """Returns the threads that may execute a step with a guard, and those that may not, as bit masks.
-
-    count: the number of threads.
-    """
-    everyone = (1 << count) - 1
-    if isinstance(guard, int):
-        return (everyone, 0) if guard & 1 else (0, everyone)
-    if isinstance(guard, tuple):
-        chosen = sum(1 << tid for tid, each in enumerate(guard) if each & 1)
-        return chosen, everyone & ~chosen
-    if isinstance(guard, MixedTerm):
-        unknown = guard.unknown
-        chosen = sum(1 << tid for tid, each in enumerate(guard.numbers) if each is not None and each & 1)
-        return chosen | unknown, everyone & ~chosen
-    return everyone, everyone

@@ -12,7 +12,7 @@ from typing import Any
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, members_of
+from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import SharedWindow
@@ -139,8 +139,7 @@ class IntervalAccesses:
     def _of_step(self, state: IntervalState, step: Step) -> Iterator[StateAccess]:
         for effect in step.effects:
             if isinstance(effect, Access) and self._may_share(step, effect):
-                guard = self._values.guard(step, state.values)
-                executing = members_of(guard, count=self._values.threads)[0] & state.threads
+                executing = self._values.members(step, state.values)[0] & state.threads
                 for target, threads in self._values.targets(step, effect, executing, state.values).items():
                     if threads:
                         yield self._access(state, step, effect, threads, target)
@@ -205,8 +204,7 @@ class IntervalAccesses:
 
     def executing(self, state: IntervalState, step: Step) -> int:
         """Returns the threads that certainly execute a step where they come to a state, as a bit mask."""
-        excluded = members_of(self._values.guard(step, state.values), count=self._values.threads)[1]
-        return state.threads & ~excluded
+        return state.threads & ~self._values.members(step, state.values)[1]
 
     def by_step(self, state: IntervalState) -> Iterator[tuple[Step, list[StateAccess]]]:
         """Yields the steps of a state that have effects, with the accesses of each, in order."""

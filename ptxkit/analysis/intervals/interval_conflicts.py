@@ -6,21 +6,18 @@ Source: PTX ISA, "Conflict and Data-races", "bar, barrier".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import gcd
 from typing import TypeAlias
 
 from ptxkit.analysis.intervals.cta_states import CtaStates
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, StateAccess
+from ptxkit.analysis.intervals.thread_units import ThreadUnits, UsedUnits
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_INTERVAL_PAIRS, MAX_INTERVAL_UNITS
 from ptxkit.analysis.values.uniform_terms import Numbers
 
 _Range: TypeAlias = tuple[int, int]
-#: Represents several threads that access the same bytes.
-_SEVERAL = -1
-#: The largest number of writes that are kept for one unit of memory, if they are of two threads.
-_MOST_WRITERS = 16
 
 
 class TooManyAccessesError(Exception):
@@ -52,8 +49,8 @@ class IntervalConflicts:
                     if (access.writes or other.writes) and self._may_meet_in_thread(access, other, own):
                         self._add(access, other)
 
-    def _add(self, first: StateAccess, second: StateAccess) -> None:
-        self._pairs_left -= 1
+    def _add(self, first: StateAccess, second: StateAccess, units: int = 1) -> None:
+        self._pairs_left -= units
         if self._pairs_left < 0:
             raise TooManyAccessesError
         self.pairs[first.step].add((first, second))
@@ -101,53 +98,49 @@ class IntervalConflicts:
         return self._ranges_of(access)
 
     def _compare_exactly(self, accesses: Sequence[StateAccess]) -> None:
-        """Compares accesses whose addresses are known, or known relative to one unknown."""
-        writes = [each for each in accesses if each.writes]
-        if not writes:
+        """Compares accesses whose addresses are known, or known relative to one unknown.
+
+        Those of the same bytes by the same threads are compared with others as one.
+        """
+        if not any(each.writes for each in accesses):
             return
         unit = 0
+        by_place: dict[tuple[Numbers, int, int], list[StateAccess]] = defaultdict(list)
         for access in accesses:
-            lows = (access.lows,) if isinstance(access.lows, int) else access.lows
+            lows, size = access.lows, access.size
             assert lows is not None
-            unit = gcd(unit, access.size or 0, *lows)
-        writers: dict[int, list[tuple[int, StateAccess]]] = {}
-        for access in writes:
-            for at, tid in self._units(access, unit):
-                known = writers.get(at)
-                if known is None:
-                    writers[at] = [(tid, access)]
-                    continue
-                self._compare_with(known, access, tid)
-                if len(known) < _MOST_WRITERS or all(other == known[0][0] != tid for other, _ in known):
-                    known.append((tid, access))
-        for access in accesses:
-            if not access.writes:
-                for at, tid in self._units(access, unit):
-                    known = writers.get(at)
-                    if known is not None:
-                        self._compare_with(known, access, tid)
+            assert size is not None
+            by_place[lows, size, access.threads].append(access)
+        for lows, size, _ in by_place:
+            unit = gcd(unit, size, *((lows,) if isinstance(lows, int) else lows))
+        used = UsedUnits()
+        written: dict[ThreadUnits, list[StateAccess]] = {}
+        reads: list[tuple[ThreadUnits, list[StateAccess]]] = []
+        for (lows, size, threads), same in by_place.items():
+            self._spend(len(same) * (1 if isinstance(lows, int) else threads.bit_count()) * (size // unit))
+            units = ThreadUnits(lows, size, threads, self._threads, unit)
+            writes = [each for each in same if each.writes]
+            reads.append((units, [each for each in same if not each.writes]))
+            if writes:
+                for other, common in used.overlapping(units):
+                    self._add_all(writes, written[other], common)
+                if units.is_shared:
+                    common = units.count_common(units)
+                    self._add_all(writes, writes, common, with_itself=not isinstance(lows, int))
+                used.add(units)
+                written[units] = writes
+        for units, own in reads:
+            for other, common in used.overlapping(units) if own else ():
+                self._add_all(own, written[other], common)
 
-    def _compare_with(self, known: Sequence[tuple[int, StateAccess]], access: StateAccess, tid: int) -> None:
-        for other_tid, other in known:
-            if (other_tid != tid or tid == _SEVERAL) and not access.is_compatible_with(other):
-                self._add(access, other)
-
-    def _units(self, access: StateAccess, unit: int) -> Iterator[tuple[int, int]]:
-        """Yields the units of memory that each thread accesses, with the thread, or once for several threads."""
-        size, lows = access.size, access.lows
-        assert size is not None
-        assert lows is not None
-        if isinstance(lows, int):
-            self._spend(size // unit)
-            tid = access.threads.bit_length() - 1 if access.threads.bit_count() == 1 else _SEVERAL
-            yield from ((at, tid) for at in range(lows, lows + size, unit))
-            return
-        self._spend(access.threads.bit_count() * (size // unit))
-        whole = access.threads == (1 << self._threads) - 1
-        for tid, low in enumerate(lows):
-            if whole or access.threads >> tid & 1:
-                for at in range(low, low + size, unit):
-                    yield at, tid
+    def _add_all(
+        self, first: Sequence[StateAccess], second: Sequence[StateAccess], units: int, *, with_itself: bool = False
+    ) -> None:
+        """Adds the pairs of accesses that are not compatible. units: those that several threads use in each pair."""
+        for access in first:
+            for other in second:
+                if (access is not other or with_itself) and not access.is_compatible_with(other):
+                    self._add(access, other, units)
 
     # One thread.
 

@@ -20,9 +20,10 @@ from ptxkit.analysis.intervals.linear_relations import LinearRelation, RelationF
 from ptxkit.analysis.intervals.thread_operands import ThreadOperands
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.counter_fractions import divisor_of
-from ptxkit.analysis.values.cta_values import CtaValue, apply
+from ptxkit.analysis.values.cta_values import CtaValue, apply, members_of
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
+from ptxkit.analysis.values.value_numbers import ValueNumbers
 from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import ALL, Access, CtaGroup, MbarrierEffect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
@@ -65,6 +66,9 @@ class ThreadValues:
         self._support: dict[ValueNode, frozenset[Origin]] = {}
         self._order: dict[Assignment, tuple[Origin, ...]] = {}
         self._known: dict[tuple[Hashable, ...], CtaValue] = {}
+        self.numbers = ValueNumbers()
+        self._members: dict[tuple[int | None, bool], tuple[int, int]] = {}
+        self._before: dict[tuple[Step, str], ValueNode] = {}
         self._related: dict[Merge, LinearRelation] = {}
         self.assumed: Mapping[Atom, int] = {}
         self.unknown_guards: dict[Atom, set[Step]] = defaultdict(set)
@@ -103,7 +107,11 @@ class ThreadValues:
 
     def node_before(self, step: Step, name: str) -> ValueNode:
         """Returns the value of a register that a step reads."""
-        return self.resolve(self.graph.before(step, step.scope.register_name(name)))
+        found = self._before.get((step, name))
+        if found is None:
+            found = self.resolve(self.graph.before(step, step.scope.register_name(name)))
+            self._before[step, name] = found
+        return found
 
     def resolve(self, node: ValueNode) -> ValueNode:
         """Returns the only other value that may reach a merge; the node itself if there are several."""
@@ -316,6 +324,9 @@ class ThreadValues:
             return relation.value(None if relation.counter is None else environment.get(relation.counter))
         if isinstance(node, Unassigned):
             return None
+        sought = self._key(node, environment)
+        if sought in self._known:
+            return self._known[sought]
         stack: list[Assignment] = [node]
         while stack:
             top = stack[-1]
@@ -332,15 +343,15 @@ class ThreadValues:
             if waiting:
                 stack.extend(waiting)
                 continue
-            self._known[key] = self._evaluate(top, environment)
+            self._known[key] = self.numbers.shared(self._evaluate(top, environment))
             stack.pop()
-        return self._known[self._key(node, environment)]
+        return self._known[sought]
 
     def _key(self, node: Assignment, environment: Environment) -> tuple[Hashable, ...]:
         order = self._order.get(node)
         if order is None:
             order = self._order[node] = tuple(self._support_of(node))
-        return (node, *[environment.get(merge) for merge in order])
+        return (node, *self.numbers.of([environment.get(merge) for merge in order])) if order else (node,)
 
     def operand(self, step: Step, operand: Operand | None, environment: Environment) -> CtaValue:
         """Returns an operand of a step in all threads; for an address operand, the address."""
@@ -358,12 +369,29 @@ class ThreadValues:
         guard = step.instruction.guard
         if guard is None:
             return 1
-        held = self.value(self.node_before(step, guard.predicate), environment)
+        held = self._predicate(step, guard.predicate, environment)
+        return apply("not", (1, held)) if guard.negated else apply("and", (1, held, 1))
+
+    def _predicate(self, step: Step, name: str, environment: Environment) -> CtaValue:
+        """Returns the predicate of a guard, which may be assumed."""
+        held = self.value(self.node_before(step, name), environment)
         if isinstance(held, UniformTerm) and held.offset == 0:
             if held.atom not in self.assumed:
                 self.unknown_guards[held.atom].add(step)
             held = self.assumed.get(held.atom, held)
-        return apply("not", (1, held)) if guard.negated else apply("and", (1, held, 1))
+        return held
+
+    def members(self, step: Step, environment: Environment) -> tuple[int, int]:
+        """Returns the threads that may execute a step, and those that may not, as bit masks."""
+        guard = step.instruction.guard
+        if guard is None:
+            return (1 << self.threads) - 1, 0
+        held = self._predicate(step, guard.predicate, environment)
+        key = self.numbers.of([held])[0], guard.negated
+        found = self._members.get(key)
+        if found is None:
+            found = self._members[key] = members_of(self.guard(step, environment), count=self.threads)
+        return found
 
     def targets(
         self, step: Step, effect: Access | MbarrierEffect, threads: int, environment: Environment

@@ -9,11 +9,14 @@ and labels).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum, auto
 from itertools import count
 from typing import Self
 
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
 from ptxkit.fast_dataclasses import replace
+from ptxkit.isa import table
+from ptxkit.isa.functions import is_declarable
 from ptxkit.semantics.layout import DeclaredVariable, align_up
 from ptxkit.semantics.symbols import ARGUMENT, OUTPUT, NameScope
 from ptxkit.syntax.tree import Declaration
@@ -21,6 +24,16 @@ from ptxkit.syntax.tree import Declaration
 _SHARED_GAP = 16
 #: The number of bytes between two variables, so that an overrun of one is not taken for an access to the other.
 _GUARD = 128
+
+
+class NameKind(Enum):
+    """What a name in an operand denotes, other than a variable: a register that holds one value, a special register,
+    or anything else.
+    """
+
+    REGISTER = auto()
+    SPECIAL = auto()
+    OTHER = auto()
 
 
 class SymbolScope(NameScope):
@@ -37,13 +50,14 @@ class SymbolScope(NameScope):
         self._suffixes: Iterator[str] = outer._suffixes if outer is not None and suffix else map("#{}".format, count(1))
         self._register_names: dict[str, str] = {}
         self._parameters: dict[str, Declaration | None] = {}
+        self._meanings: dict[str, DeclaredVariable | NameKind] = {}
 
     def make_nested(self) -> Self:
         return type(self)(self, next(self._suffixes))
 
     def later_part(self) -> Self:
         following = super().later_part()
-        following._register_names, following._parameters = {}, {}
+        following._register_names, following._parameters, following._meanings = {}, {}, {}
         return following
 
     def copy(self) -> SymbolScope:
@@ -69,6 +83,23 @@ class SymbolScope(NameScope):
                 scope, named = located
                 return f"{scope.declared_name(whole)}{name[len(whole) :]}{scope.suffix}" if named.is_register else name
         return name
+
+    def meaning_of(self, name: str) -> DeclaredVariable | NameKind:
+        """Returns the variable that a name denotes, or else what kind of name it is. The scopes must be complete."""
+        found = self._meanings.get(name)
+        if found is None:
+            found = self._meanings[name] = self._find_meaning(name)
+        return found
+
+    def _find_meaning(self, name: str) -> DeclaredVariable | NameKind:
+        variable = self.variable(name) if self.register_name(name) == name else None
+        if variable is not None:
+            return variable
+        if table().special(name) is not None and not self.shadows_special_register(name):
+            return NameKind.SPECIAL
+        named = self.find(name)
+        is_register = named is not None and named.is_register and (is_declarable(named.kind) or named.kind == "pred")
+        return NameKind.REGISTER if is_register else NameKind.OTHER
 
     def parameter(self, name: str) -> Declaration | None:
         """Returns the declaration of the function's parameter that a name denotes here.

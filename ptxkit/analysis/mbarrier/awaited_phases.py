@@ -31,7 +31,7 @@ def is_phase_awaited(facts: ScenarioFacts, address: int, ordinal: int | None) ->
         return own in blocked or (None if blocked else False)
     if ordinal is None:
         return None
-    threads = [*facts.threads.values(), *(facts.all_threads(MbarrierArrive, MbarrierWait) or ())]
+    threads = [*facts.threads.values(), *(facts.distinct_threads(MbarrierArrive, MbarrierWait) or ())]
     if any(last_awaited_phase(thread, address) >= ordinal for thread in threads):
         return True
     is_known = is_whole and facts.is_complete and not any(_may_wait_untraced(thread) for thread in threads)

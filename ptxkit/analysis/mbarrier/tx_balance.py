@@ -316,7 +316,7 @@ def find_waits_and_arrivals(facts: ScenarioFacts) -> Iterator[tuple[TraceEvent, 
                 yield event, True, thread.trace.is_certain(at)
                 continue
             if arrived and by_any_thread is None:
-                known_threads = facts.all_threads(MbarrierArrive, MbarrierTrack)
+                known_threads = facts.distinct_threads(MbarrierArrive, MbarrierTrack)
                 by_any_thread = {None} if known_threads is None else _arrival_mbarriers(known_threads)
             if not arrived or not {address, None} & (by_any_thread or set()):
                 yield event, False, thread.trace.is_certain(at)

@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
+from ptxkit.analysis.context.facts_outside import build_facts_outside
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.dataflow.dependence import Dependence

@@ -22,8 +22,9 @@ from functools import partial
 from typing import TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, step_successors
+from ptxkit.analysis.context.facts_outside import build_facts_outside
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
 from ptxkit.analysis.dataflow.dependence import Dependence

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
+from ptxkit.analysis.context.facts_outside import build_facts_outside
 from ptxkit.analysis.context.happens_before import HappensBefore
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_facts_outside
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex

@@ -68,6 +68,7 @@ class IntervalProofs:
         self._cfg = program.analysis(ControlFlowGraph)
         self._launch = launch_config_of(program)
         self._shared: dict[tuple[Step, Access], bool] = {}
+        self._ranges: dict[tuple[Step, Access], Sequence[tuple[int, int]]] = {}
         self._unfenced: dict[Step, set[Step]] = defaultdict(set)
         self._of_intervals: list[StateAccess] = []
 
@@ -273,12 +274,15 @@ class IntervalProofs:
                     of_all_sides = found, self._unfenced
                     found, self._unfenced = defaultdict(set), defaultdict(set)
                     guards = guards[:MAX_SPLIT_GUARDS]
+                    left = set(_unproven(*of_all_sides))
                     for sides in product((0, 1), repeat=len(guards)):
                         values.assumed = dict(zip(guards, sides, strict=True))
                         for step, pairs in self._compare(values).items():
                             found[step] |= pairs
-                        if self._is_strict and (found or self._unfenced):
-                            found, self._unfenced = of_all_sides  # the sides are examined for a proof of everything
+                        left.difference_update(_unproven(found, self._unfenced))
+                        # Under strict, the sides are examined for a proof of everything.
+                        if not left or (self._is_strict and (found or self._unfenced)):
+                            found, self._unfenced = of_all_sides
                             break
         except (TooManyStatesError, TooManyAccessesError):
             return None
@@ -314,6 +318,13 @@ class IntervalProofs:
 
     def _ranges_of(self, access: StateAccess) -> Sequence[tuple[int, int]]:
         """Returns the bytes that an access may use; an address is inside one of the variables on which it depends."""
+        key = access.step, access.effect
+        found = self._ranges.get(key)
+        if found is None:
+            found = self._ranges[key] = self._find_ranges(access)
+        return found
+
+    def _find_ranges(self, access: StateAccess) -> Sequence[tuple[int, int]]:
         found = bytes_of(self._registers, access.step, [access.effect])
         if found is not None:
             return [each.offsets for each in found]
@@ -325,6 +336,17 @@ class IntervalProofs:
         if not is_known or len(variables) < len(names):
             return ((0, SHARED_END),)
         return [(each.address, SHARED_END if each.is_open else each.address + each.size) for each in variables]
+
+
+def _unproven(
+    pairs: Mapping[Step, Collection[AccessPair]], unfenced: Mapping[Step, Collection[Step]]
+) -> Iterator[object]:
+    """Yields what is not proven, without the states of the threads."""
+    for each in pairs.values():
+        for first, second in each:
+            yield first.step, first.effect, first.group, second.step, second.effect, second.group
+    for step, writes in unfenced.items():
+        yield from ((step, write) for write in writes)
 
 
 def _size_roles(effect: Access) -> Iterator[str]:

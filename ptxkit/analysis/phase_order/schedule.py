@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.column_ranges import ColumnRanges
-from ptxkit.analysis.intervals.cta_states import IntervalState, members_of
+from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
@@ -205,7 +205,7 @@ class PhaseSchedule:
         """Yields whether a group executes an ordering step, each with the state in which it decides so."""
         mask = self._effects.groups[group]
         if at not in self._guards:
-            self._guards[at] = members_of(self._values.guard(step, at.values), count=self._values.threads)
+            self._guards[at] = self._values.members(step, at.values)
         taken, others = self._guards[at]
         if not others & mask or not taken & mask:
             yield state, bool(taken & mask)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.abstract_interpretation.awaited_loads import find_awaited_loads
-from ptxkit.analysis.intervals.cta_states import IntervalState, members_of
+from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
@@ -42,7 +42,7 @@ class TensorAccesses:
         if effect is None:
             return
         cluster = self._values.cluster
-        threads = members_of(self._values.guard(step, state.values), count=self._values.threads)[0] & state.threads
+        threads = self._values.members(step, state.values)[0] & state.threads
         group = None if step in self._awaited else effect.completion
         lows: Numbers = SHARED_END
         size = _PARTS

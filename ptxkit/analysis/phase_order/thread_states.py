@@ -11,7 +11,7 @@ from math import lcm
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.intervals.cta_states import MODULUS, CtaStates, Departure, IntervalState, members_of
+from ptxkit.analysis.intervals.cta_states import MODULUS, CtaStates, Departure, IntervalState
 from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, is_large, large_term, per_thread
@@ -129,14 +129,15 @@ class ThreadStates(CtaStates):
             yield from self._branch(state, state.values, None)
             return
         step = state.barrier = self._program.steps[state.end]
-        kept = {origin: self._after_cut(origin, value) for origin, value in state.values.items()}
+        shared = self._values.numbers.shared
+        kept = {origin: shared(self._after_cut(origin, value)) for origin, value in state.values.items()}
         node = self._results.get(step)
         for result in (1, 0) if node is not None else (None,):
             values, choice = kept, None
             if node is not None and result is not None:
                 choice = WaitResult(bool(result))
                 if node in values:
-                    values = {**kept, node: self._result(node, result, state.values)}
+                    values = {**kept, node: shared(self._result(node, result, state.values))}
             if self._is_in_block(state.end + 1, state.block):
                 yield state.block, state.end + 1, values, state.threads, choice
             else:
@@ -185,7 +186,8 @@ class ThreadStates(CtaStates):
         if not self._cfg.dominators.dominates(after, block):
             return found
         is_made = {each: isinstance(each, Merge) and each.block == after for each in found}
-        return {each: self._after_cut(each, value) if is_made[each] else value for each, value in found.items()}
+        shared = self._values.numbers.shared
+        return {each: shared(self._after_cut(each, value)) if is_made[each] else value for each, value in found.items()}
 
     def _result(self, node: Assignment, result: int, values: Environment) -> CtaValue:
         """Returns the predicate after a test, which threads keep whose guard is false."""
@@ -203,11 +205,11 @@ class ThreadStates(CtaStates):
 
     def _branch(self, state: IntervalState, values: Environment, choice: WaitResult | None) -> Iterator[Departure]:
         cfg, block = self._cfg, state.block
-        last = cfg.steps_of_block(block)[-1]
+        last = self._last_step[block]
         taken, others = state.threads, state.threads
         side: Side | None = None
         if last.instruction.guard is not None and is_control_transfer(last):
-            taken, others = members_of(self._values.guard(last, values), count=self._values.threads)
+            taken, others = self._values.members(last, values)
             if taken & others:
                 side = self.side_of(last, values)
             if block in cfg.exit_blocks:

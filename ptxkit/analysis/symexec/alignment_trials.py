@@ -16,6 +16,7 @@ from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_prog
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer, execute_all
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, replace
@@ -155,10 +156,15 @@ class AlignmentTrials:
     def _translate_steps(self, exploration: Exploration, code: CompiledProgram) -> Exploration:
         """Maps executions of a program that was flattened again to the steps of the explorer's program."""
         own = dict(zip(code.program.steps, self._explorer.program.steps, strict=True))
+
+        def translate(event: TraceEvent | GroupEvent | UnknownCall) -> TraceEvent | GroupEvent | UnknownCall:
+            step = own.get(event.step, event.step)
+            return event._replace(step=step) if isinstance(event, TraceEvent) else replace(event, step=step)
+
         groups = [
             replace(
                 group,
-                events=[replace(event, step=own.get(event.step, event.step)) for event in group.events],
+                events=list(map(translate, group.events)),
                 covered_steps={own.get(step, step) for step in group.covered_steps},
             )
             for group in exploration.groups

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import repeat
+from typing import NamedTuple
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.values.input_data import InputWord
@@ -17,8 +18,7 @@ from ptxkit.isa.effects import Effect
 from ptxkit.semantics.layout import DeclaredVariable
 
 
-@dataclass(frozen=True, slots=True)
-class TraceEvent:
+class TraceEvent(NamedTuple):
     """One effect as it happened to one thread.
 
     step: the instruction. visit: how often the thread had executed that step before. address: the address of the access
@@ -27,6 +27,8 @@ class TraceEvent:
     the number of arrivals or of pending groups, the number of the barrier, or the mask of the CTAs to which a copy
     goes. barrier: the mbarrier on which an access completes. expect: the bytes added by an arrive.expect_tx. ctas: the
     mask of the CTAs whose mbarriers are used.
+
+    (It is a tuple because traces have millions of events, and Python creates tuples faster than other objects.)
     """
 
     step: Step
@@ -222,7 +224,23 @@ class GroupTrace:
 
     def for_thread(self, tid: int) -> ThreadTrace:
         """Returns the trace of one thread of the group."""
-        index = self.tids.index(tid)
+        return self._trace_of(self.tids.index(tid))
+
+    def thread_traces(self) -> list[ThreadTrace]:
+        """Returns the traces of all threads; those to which the same events happened share the list of events."""
+        differing = [event for event in self.events if isinstance(event, GroupEvent)]
+        by_story: dict[tuple[Hashable, ...], ThreadTrace] = {}
+        found: list[ThreadTrace] = []
+        for index, story in enumerate(differences_of_lanes(differing, len(self.tids))):
+            same = by_story.get(story)
+            if same is None:
+                found.append(by_story.setdefault(story, self._trace_of(index)))
+            else:
+                found.append(replace(same, tid=self.tids[index]))
+        return found
+
+    def _trace_of(self, index: int) -> ThreadTrace:
+        """Returns the trace of the thread at an index of the group."""
         events: list[TraceEvent | UnknownCall] = []
         guessed = None
         for position, event in enumerate(self.events):
@@ -234,7 +252,7 @@ class GroupTrace:
         if self.first_guess is not None and guessed is None:
             guessed = len(events)
         return ThreadTrace(
-            tid,
+            self.tids[index],
             events,
             self.covered_steps,
             self.wrong_address_kinds,

@@ -293,19 +293,19 @@ class PhaseFaultLocalizer:
 def _flip_parity(step: Step, _: int, event: TraceEvent) -> TraceEvent:
     """Flips the parity of the waits of one instruction, and returns other events unchanged."""
     is_wrong = event.step is step and _waits_for_known_parity(event)
-    return replace(event, amount=1 - (event.amount & 1)) if is_wrong else event  # type: ignore[operator]
+    return event._replace(amount=1 - (event.amount & 1)) if is_wrong else event  # type: ignore[operator]
 
 
 def _move_wait(step: Step, distance: int, _: int, event: TraceEvent) -> TraceEvent:
     """Moves the waits of one instruction at known mbarriers to others, and returns other events unchanged."""
     if event.step is not step or not isinstance(event.address, int):
         return event
-    return replace(event, address=event.address + distance)
+    return event._replace(address=event.address + distance)
 
 
 def _move_arrival(addresses: Mapping[int, int], _: int, event: TraceEvent) -> TraceEvent:
     """Moves the arrivals whose identities have an address, and returns other events unchanged."""
-    return replace(event, address=addresses[id(event)]) if id(event) in addresses else event
+    return event._replace(address=addresses[id(event)]) if id(event) in addresses else event
 
 
 def _is_own_mbarrier(rank: int, event: TraceEvent) -> bool:
@@ -316,7 +316,7 @@ def _is_own_mbarrier(rank: int, event: TraceEvent) -> bool:
 def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: TraceEvent) -> TraceEvent:
     """Replaces the count of an initialization at some locations, and returns other events unchanged."""
     is_made = isinstance(event.effect, MbarrierInit) and not places.isdisjoint(locations_of(rank, event) or ())
-    return replace(event, amount=count) if is_made else event
+    return event._replace(amount=count) if is_made else event
 
 
 def _waits_for_known_parity(event: TraceEvent) -> bool:

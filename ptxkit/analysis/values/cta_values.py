@@ -28,7 +28,7 @@ class MixedTerm:
     @property
     def unknown(self) -> int:
         """The threads that have the unknown, as a bit mask."""
-        return sum(1 << tid for tid, each in enumerate(self.numbers) if each is None)
+        return mask_of([each is None for each in self.numbers])
 
 
 CtaValue: TypeAlias = "int | tuple[int, ...] | UniformTerm | MixedTerm | None"
@@ -135,6 +135,28 @@ def _apply_to_threads(name: str, arguments: Sequence[object]) -> CtaValue:
         ]
         results = [compute(*own) for own in zip(*columns, strict=True)]
     return per_thread(results)
+
+
+def members_of(guard: CtaValue, *, count: int) -> tuple[int, int]:
+    """Returns the threads that may execute a step with a guard, and those that may not, as bit masks.
+
+    count: the number of threads.
+    """
+    everyone = (1 << count) - 1
+    if isinstance(guard, int):
+        return (everyone, 0) if guard & 1 else (0, everyone)
+    if isinstance(guard, tuple):
+        chosen = mask_of([each & 1 for each in guard])
+        return chosen, everyone & ~chosen
+    if isinstance(guard, MixedTerm):
+        chosen = mask_of([each is not None and each & 1 for each in guard.numbers])
+        return chosen | guard.unknown, everyone & ~chosen
+    return everyone, everyone
+
+
+def mask_of(members: Sequence[object]) -> int:
+    """Returns the bit mask of the threads for which a value is true."""
+    return int("".join(["1" if each else "0" for each in reversed(members)]) or "0", 2)
 
 
 def per_thread(results: Sequence[int | None]) -> CtaValue:

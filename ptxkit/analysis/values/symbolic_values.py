@@ -74,10 +74,21 @@ class LaneValues:
     The addresses of most threads are never read, so a value is stored as its computation: a function and its arguments,
     some of which may be `LaneValues` too. If several values are read, they are computed for all threads at once, which
     costs far less for each. This is cheapest with a `bulk` function, which takes all arguments except the first one,
-    and is used where all lanes are numbers.
+    and is used where all lanes are numbers. `terms` is another one, for distinct operands of which some are terms.
     """
 
-    __slots__ = ("_all", "_arguments", "_bulk", "_depth", "_function", "_known", "_numbers", "_truths", "count")
+    __slots__ = (
+        "_all",
+        "_arguments",
+        "_bulk",
+        "_depth",
+        "_function",
+        "_known",
+        "_numbers",
+        "_terms",
+        "_truths",
+        "count",
+    )
 
     def __init__(
         self,
@@ -85,10 +96,11 @@ class LaneValues:
         function: Callable[..., Value],
         arguments: tuple[Any, ...],
         bulk: Callable[..., list[int] | None] | None = None,
+        terms: Callable[..., list[Value]] | None = None,
     ) -> None:
         self.count = count
         self._function = function
-        self._bulk = bulk
+        self._bulk, self._terms = bulk, terms
         self._numbers: bool | None = None
         self._arguments = arguments
         deepest = 0
@@ -165,6 +177,8 @@ class LaneValues:
         varying = [a.values for a in self._arguments if isinstance(a, LaneValues)]
         first = min(self.count, _FIRST_LANES)
         if len(set(zip(*(map(id, each[:first]) for each in varying), strict=True))) == first:
+            if self._terms is not None:
+                return self._terms(*[a.values if isinstance(a, LaneValues) else a for a in self._arguments])
             every = (a.values if isinstance(a, LaneValues) else repeat(a) for a in self._arguments)
             return list(map(self._function, *every))
         keys = list(zip(*(map(id, each) for each in varying), strict=True))

@@ -10,6 +10,7 @@ Instructions", "prmt", "cvt", "cvta".
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import repeat
 from typing import TypeAlias
 
 from ptxkit.analysis.ir.shared_window import CTA_BITS, EVEN_CTA, SharedWindow
@@ -74,7 +75,11 @@ class SymbolicOps:
                 known = self._lanes.get(key)
                 if known is None:
                     known = self._lanes[key] = LaneValues(
-                        argument.count, operation, (self, *arguments), _VECTORIZED.get(operation)
+                        argument.count,
+                        operation,
+                        (self, *arguments),
+                        _VECTORIZED.get(operation),
+                        _add_terms if operation is _ADD else None,
                     )
                 return known
         return operation(self, *arguments)
@@ -254,6 +259,25 @@ def _integer_operation(name: str) -> Operation:
 _INTEGER_OPERATIONS = {name: _integer_operation(name) for name in INTEGER_OPERATIONS}
 #: The vectorized operations by the operation on single values.
 _VECTORIZED: dict[Operation, VectorizedOp] = {SymbolicOps.find(name): vectorized_op(name) for name in VECTORIZED_OPS}
+
+
+_ADD = _INTEGER_OPERATIONS["add"]
+
+
+def _add_terms(
+    operations: SymbolicOps, width: int, first: Value | list[Value], second: Value | list[Value]
+) -> list[Value]:
+    """Returns the sums of operands in all threads: most of them are an address and a number."""
+    half, mask = 1 << width - 1, bit_mask(width)
+    columns = [each if isinstance(each, list) else repeat(each) for each in (first, second)]
+    found: list[Value] = []
+    for a, b in zip(*columns, strict=False):
+        term, amount = (b, a) if isinstance(a, int) else (a, b)
+        if isinstance(amount, int) and isinstance(term, SymbolicValue):
+            found.append(term.with_offset((term.offset + amount + half & mask) - half))
+        else:
+            found.append(_ADD(operations, width, a, b))
+    return found
 
 
 def _is_null_test(a: Value, b: Value) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Generic, TypeAlias, TypeVar
 
+from ptxkit.analysis.ir.layout import NameKind
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.sign_extension import sign_extension
-from ptxkit.isa import table
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.functions import bits, is_declarable
@@ -25,6 +27,21 @@ Reader: TypeAlias = Callable[[Step, str], V]
 """Returns the value of a register before a step, given its name in the text."""
 
 _WIDEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _StepResult:
+    """How a step computes a register.
+
+    value: the expression; None if it is not known. width: that of the register in bits. place: the place of the
+    register in a vector; None for a register on its own. types: those of the result and the register, where it is
+    extended.
+    """
+
+    value: Expression | None
+    width: int
+    place: int | None = None
+    types: tuple[str, str] | None = None
 
 
 class ValueReader(ABC, Generic[V]):
@@ -96,13 +113,12 @@ class ValueReader(ABC, Generic[V]):
         return self.apply("add", (_WIDEST, self.operand(step, base, read), self.constant(offset)))
 
     def _name(self, step: Step, text: str, read: Reader[V]) -> V:
-        scope = step.scope
-        variable = scope.variable(text) if scope.register_name(text) == text else None
-        if variable is not None:
-            return self.variable(variable)
-        if table().special(text) is not None and not scope.shadows_special_register(text):
+        meaning = step.scope.meaning_of(text)
+        if meaning is NameKind.REGISTER:
+            return read(step, text)
+        if meaning is NameKind.SPECIAL:
             return self.special(text)
-        return read(step, text) if _is_register(step, text) else self.unknown()
+        return self.variable(meaning) if isinstance(meaning, DeclaredVariable) else self.unknown()
 
     def expression(self, step: Step, expression: Expression, read: Reader[V]) -> V:
         """Returns the value of an expression of the table."""
@@ -151,19 +167,32 @@ class ValueReader(ABC, Generic[V]):
 
     def assigned_value(self, step: Step, register: str, read: Reader[V]) -> V:
         """Returns the value that a step gives to a register if it is executed."""
+        key = step, register
+        found = self._results.get(key)
+        if found is None:
+            found = self._results[key] = self._find_result(step, register)
+        if found.value is None:
+            return self.fit(self.unknown(), found.width)
+        if found.place is None:
+            value = self.expression(step, found.value, read)
+        else:
+            value = self._element(step, found.value, found.place, read)
+        return self.fit(value, found.width) if found.types is None else self.apply("convert", (*found.types, value))
+
+    @cached_property
+    def _results(self) -> dict[tuple[Step, str], _StepResult]:
+        return {}
+
+    def _find_result(self, step: Step, register: str) -> _StepResult:
         found = [(effect, *each) for effect in _values(step) for each in _places(step, effect, register)]
         if len(found) != 1:
             operands = step.instruction.operands
             names = [name for operand in operands for name in operand_names(operand)]
             widths = [self.width_of(step, name) for name in names if step.scope.register_name(name) == register]
-            return self.fit(self.unknown(), widths[0] if widths else _WIDEST)
+            return _StepResult(None, widths[0] if widths else _WIDEST)
         [(effect, name, place)] = found
-        if place is None:
-            value = self.expression(step, effect.value, read)
-        else:
-            value = self._element(step, effect.value, place, read)
         types = sign_extension(step, effect.result, register)
-        return self.fit(value, self.width_of(step, name)) if types is None else self.apply("convert", (*types, value))
+        return _StepResult(effect.value, self.width_of(step, name), place, types)
 
     def _element(self, step: Step, expression: Expression, place: int, read: Reader[V]) -> V:
         match expression:
@@ -174,11 +203,6 @@ class ValueReader(ABC, Generic[V]):
             case CallExpr(function="load"):
                 return self.load(step, expression, place, read)
         return self.unknown()
-
-
-def _is_register(step: Step, text: str) -> bool:
-    named = step.scope.find(text)
-    return named is not None and named.is_register and (is_declarable(named.kind) or named.kind == "pred")
 
 
 def _values(step: Step) -> Iterator[Value]:

@@ -322,7 +322,7 @@ def test_all_threads_are_executed_on_demand_unless_they_are_too_many(monkeypatch
     everyone = kernel_of(module).scenarios[0].all_threads(Barrier)
     assert everyone is not None
     assert [(thread.tid, len(thread.trace.events)) for thread in everyone] == [(tid, 1) for tid in range(96)]
-    monkeypatch.setattr("ptxkit.analysis.context.kernel_facts.MAX_THREAD_EVENTS", 10)
+    monkeypatch.setattr("ptxkit.analysis.context.all_threads.MAX_THREAD_EVENTS", 10)
     assert kernel_of(module).scenarios[0].all_threads(Barrier) is None
 
 
