@@ -50,10 +50,7 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
     PTX that does not declare them as such. Raises `DeviceError` for a parameter that does not exist or that an operator
     cannot have, and `MissingLibraryError` without PyTorch.
     """
-    try:
-        torch: Any = importlib.import_module("torch")
-    except ImportError as error:
-        raise MissingLibraryError("torch_op makes an operator of PyTorch, which is not installed") from error
+    torch = import_torch("torch_op")
     known = kernel.signature.arguments if isinstance(kernel, LinkedKernel) else make_kernel_signature(kernel).arguments
     plan = make_plan(kernel.name, known, writes, makes or {}, tensors)
     chosen = _KeywordSelector(grid) if callable(grid) else None
@@ -73,6 +70,14 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
         lambda *given, **named: _unwrap_results(plan.allocate_results(plan.bind_arguments(given, named)))
     )
     return operator
+
+
+def import_torch(caller: str) -> Any:
+    """Returns the module `torch`. Raises `MissingLibraryError`, which names the caller, if it is not installed."""
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        raise MissingLibraryError(f"{caller} makes an operator of PyTorch, which is not installed") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,13 +181,24 @@ class Attention:
         self.kernel.launch(stream, grid=self.workers)(*arguments)
 
 
-def attend(q: Any, k: Any, v: Any, out: Any, lse: Any = None, *, causal: bool = False, stream: Any = None) -> None:
-    """Computes attention for tensors (batch, sequence, heads, head): see `Attention`. A plan is cached for each
-    shape.
+def attend(  # noqa: PLR0913  (the tensors, and by name what has a default)
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    lse: Any = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    stream: Any = None,
+) -> None:
+    """Computes attention for tensors (batch, sequence, heads, head) of the current device: see `Attention`. A plan is
+    cached for each shape.
     """
     view = view_device_array(q, "q is a tensor in device memory")
     element = view.word or ("f16" if view.kind == "f" else "bf16")
-    plan = _get_plan(tuple(q.shape), tuple(k.shape), element, causal)
+    device = use_device().device_id  # whose memory has the schedule
+    plan = _get_plan(device, tuple(q.shape), tuple(k.shape), element, causal, scale)
     plan(q, k, v, out, lse, stream=stream)
 
 
@@ -222,6 +233,11 @@ def _build_kernel(config: AttentionConfig) -> Kernel:
 
 @cache
 def _get_plan(
-    queries: tuple[int, int, int, int], keys: tuple[int, int, int, int], element: str, causal: bool
+    _device: int,
+    queries: tuple[int, int, int, int],
+    keys: tuple[int, int, int, int],
+    element: str,
+    causal: bool,
+    scale: float | None,
 ) -> Attention:
-    return Attention(*queries, keys=keys[1], key_heads=keys[2], element=element, causal=causal)
+    return Attention(*queries, keys=keys[1], key_heads=keys[2], element=element, causal=causal, scale=scale)
