@@ -7,13 +7,13 @@ that determine it, and saved for later processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from itertools import groupby
 from typing import Any, TypeAlias, cast
 
 from ptxkit.build.addresses import Address
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
+from ptxkit.build.instruction_docs import describe_inputs
 from ptxkit.build.limits import MAX_CACHED_SELECTIONS
 from ptxkit.build.method_names import (
     MissingModifierError,
@@ -28,7 +28,7 @@ from ptxkit.build.operand_assignment import FormRejection, OperandAssignment, Op
 from ptxkit.build.registers import Register
 from ptxkit.build.target_inference import generality_key, infer_lowest_target
 from ptxkit.isa import table
-from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.syntax import tree
 
@@ -216,26 +216,4 @@ def _rejection_message(
 
 def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:
     best = max(rejected, key=lambda each: each.progress)
-    return f"{name}: {best.reason}\n    form: {best.match.form.syntax.removeprefix('form ')}"
-
-
-def describe_forms(forms: Iterable[Form]) -> str:
-    """Returns the documentation of a method: a summary and the manual's section, then the syntax of each form with its
-    operands, the requirements and the effects. What all forms under one summary share comes before them.
-    """
-    lines: list[str] = []
-    for (summary, section), group in groupby(forms, key=lambda form: (form.summary, form.section)):
-        details = {form.syntax.removeprefix("form "): _requirements_and_effects(form) for form in group}
-        shared = [each for each in next(iter(details.values())) if all(each in found for found in details.values())]
-        lines += [summary, f"PTX ISA, {section!r}", *shared]
-        for syntax, found in details.items():
-            lines += [f"    {syntax}", *(f"        {each}" for each in found if each not in shared)]
-    return "\n".join(lines)
-
-
-def _requirements_and_effects(form: Form) -> list[str]:
-    from ptxkit.isa.describe import gates_of
-    from ptxkit.isa.wording import describe_gate
-
-    needs = "; ".join(dict.fromkeys(describe_gate(gate) for gate in gates_of(form)))
-    return [*([f"needs {needs}"] if needs else []), *(f"effect {effect.text}" for effect in form.effects)]
+    return f"{name}: {best.reason}\n    operands: {describe_inputs(best.match)}"

@@ -18,7 +18,8 @@ from ptxkit.build.addresses import Address
 from ptxkit.build.barrier_uses import BarrierUses
 from ptxkit.build.declarations import Declarations
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError, BuildValueError, find_caller
-from ptxkit.build.form_selection import describe_forms, select_explicit_form, select_form, unknown_name_message
+from ptxkit.build.form_selection import select_explicit_form, select_form, unknown_name_message
+from ptxkit.build.instruction_docs import describe_method
 from ptxkit.build.method_names import find_readings, to_name_part
 from ptxkit.build.methods import Methods
 from ptxkit.build.operand_assignment import ResultPlaceholder, allocate_results
@@ -41,6 +42,18 @@ CLUSTER_REQUIREMENTS = (Requirement((7, 8), 90),)
 """The requirements of clusters and their special registers."""
 
 
+INTERNAL_NAMES = frozenset(
+    {
+        *("to_function", "special_gates", "reserved_names", "iterate_instructions", "store_selections", "is_kernel"),
+        *("load_symbol_address", "compute_element_address", "check_complete", "list_call_graph"),
+        *("dynamic_alignment", "dynamic_bytes", "register_callee", "check_owner", "append_block", "append"),
+        *("barrier_uses", "callees", "checked_statement_count", "debug", "declarations", "guard", "issued_warnings"),
+        *("last_branch", "launches", "location", "raw_gates", "recorder", "specials", "symbols"),
+    }
+)
+"""The attributes of a kernel that only the modules of the builder use, which `dir` does not show."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mnemonic:
     """A method of layer 1, bound to its kernel."""
@@ -61,7 +74,7 @@ class Mnemonic:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        return describe_forms(dict.fromkeys(reading.form for reading in find_readings(self.name)))
+        return describe_method(self.name)
 
 
 class InstructionBuilder(Methods):
@@ -99,15 +112,18 @@ class InstructionBuilder(Methods):
             raise BuildValueError(str(error)) from None
         table().load_match_store()
 
-    def __getattr__(self, name: str) -> Mnemonic:
-        if name.startswith("_") or not (table().has_stored_choice(name) or find_readings(name)):
-            raise BuildAttributeError(unknown_name_message(name))
-        return Mnemonic(self, name)
+    if not TYPE_CHECKING:  # type checkers know the methods of `methods.pyi` only, so that they find misspelled names
+
+        def __getattr__(self, name: str) -> Mnemonic:
+            if name.startswith("_") or not (table().has_stored_choice(name) or find_readings(name)):
+                raise BuildAttributeError(unknown_name_message(name))
+            return Mnemonic(self, name)
 
     def __dir__(self) -> Iterable[str]:
         forms = (form for name in table().names for form in table().forms(name))
         heads = {"_".join([f.name, *(to_name_part(m.name) for m in f.modifiers if m.stem)]) for f in forms}
-        return [*super().__dir__(), *sorted(heads)]
+        own = {name for name in super().__dir__() if not name.startswith("_")}
+        return sorted((own - INTERNAL_NAMES) | heads)
 
     # ------------------------------------------------------------------------------------------ by name
 
@@ -128,7 +144,7 @@ class InstructionBuilder(Methods):
 
         def register(place: ResultPlaceholder) -> Register[Scalar]:
             if into is None:
-                return self.register(_result_type(place.type, name, operands))
+                return self.register(_result_type(place, name, operands))
             if not given:
                 raise BuildTypeError(f"{name} has more results than `into` has registers")
             return _check_result(given.pop(0), place, name)
@@ -307,15 +323,16 @@ def make_guard(when: Register[pred] | None, unless: Register[pred] | None) -> tr
     return tree.Guard(chosen.name, negated=when is None)
 
 
-def _result_type(scalar: type[Scalar], name: str, operands: Sequence[object]) -> type[Scalar]:
-    """Returns the type of a result. Untyped results have the type of the operands: a shuffle of floats returns
-    floats.
+def _result_type(place: ResultPlaceholder, name: str, operands: Sequence[object]) -> type[Scalar]:
+    """Returns the type of a result. Untyped results have the type of the first operand of their width: a shuffle of
+    floats returns floats.
     """
+    scalar = place.type
     if scalar.family != "b" or scalar.word in name.split("_"):
         return scalar
-    types = {value.type for value in operands if isinstance(value, Register | Address)}
-    fitting = {each for each in types if each.bits == scalar.bits}
-    return fitting.pop() if len(fitting) == 1 else scalar
+    types = [value.type for value in operands if isinstance(value, Register | Address)]
+    fitting = [each for each in types if each.bits == scalar.bits and not (place.is_integer and each.family == "f")]
+    return fitting[0] if fitting else scalar
 
 
 def _list_result_registers(into: object) -> list[Any]:

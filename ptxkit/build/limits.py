@@ -30,3 +30,6 @@ MAX_CACHED_SELECTIONS = 8192
 
 MAX_VECTOR_BYTES = 32
 """The bytes of the largest vector that one instruction loads or stores, from sm_100 on; before, 16."""
+
+MAX_LISTED_NEEDS = 3
+"""The number of requirements that the documentation of an instruction lists; it counts the others."""

@@ -20,10 +20,10 @@ from ptxkit.isa.constant_folding import fold, is_true
 from ptxkit.isa.forms import Form, Modifier
 from ptxkit.isa.functions import as_bits, is_type
 
-_SPACES = frozenset(
+SPACES = frozenset(
     ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")
 )
-_VECTORS = frozenset(("v2", "v4", "v8"))
+VECTORS = frozenset(("v2", "v4", "v8"))
 _SEPARATOR = re.compile(r"\W+")
 
 
@@ -111,7 +111,7 @@ def count_implied_words(reading: MethodNameReading) -> int:
     slots = zip(reading.form.modifiers, reading.explicit_words, strict=True)
     return sum(
         explicit is None
-        and not (slot.optional or slot.stem or frozenset(slot.values) <= _SPACES | _VECTORS)
+        and not (slot.optional or slot.stem or frozenset(slot.values) <= SPACES | VECTORS)
         and not any(map(is_type, slot.values))
         for slot, explicit in slots
     )
@@ -186,9 +186,9 @@ def _list_choices(
     values = frozenset(slot.values)
     if keyword is False:
         return absent
-    if values <= _SPACES:
+    if values <= SPACES:
         return absent + [(value, 0) for value in slot.values]
-    if values <= _VECTORS:
+    if values <= VECTORS:
         return absent + [(f"v{length}", 0) for length in hints.vectors if f"v{length}" in values]
     if slot.optional:
         # Assemblers accept opcodes without the `.aligned` of wgmma, which the manual requires.

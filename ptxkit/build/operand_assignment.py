@@ -29,10 +29,14 @@ from ptxkit.syntax import tree
 
 @dataclass(frozen=True, slots=True)
 class ResultPlaceholder:
-    """A position where the instruction writes a register, or a vector of `count` registers if that is not None."""
+    """A position where the instruction writes a register, or a vector of `count` registers if that is not None.
+
+    `is_integer` states that an untyped result is no floating-point value, as a mask of lanes.
+    """
 
     type: type[Scalar]
     count: int | None = None
+    is_integer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +167,8 @@ def _fill_operand(
         return fit_operand(values[form.role], _with_alignment(form, values))
     if not form.elements:
         count = constant_value(form.count)
-        return ResultPlaceholder(
-            SCALARS.get(type_word(form) or "", b32), count if form.kind == "vector" and isinstance(count, int) else None
-        )
+        length = count if form.kind == "vector" and isinstance(count, int) else None
+        return ResultPlaceholder(SCALARS.get(type_word(form) or "", b32), length, form.integer)
     inner = [_fill_operand(element, roles, values) for element in form.elements]
     if len(inner) != 2 or form.kind != "pair" or not all(isinstance(part, ResultPlaceholder) for part in inner):
         return OperandMismatch("has a shape that only k.emit(...) can write")
@@ -180,7 +183,9 @@ def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandF
     if not isinstance(form.alignment, OperandRole):
         return form
     value = values.get(form.alignment.name)
-    return replace(form, alignment=ConstantExpr(value) if isinstance(value, int) else None)
+    if not isinstance(value, int) or value < 1 or value & (value - 1):
+        return replace(form, alignment=None)
+    return replace(form, alignment=ConstantExpr(value))
 
 
 # ------------------------------------------------------------------------------------------------- results

@@ -76,7 +76,7 @@ def reduction(*, debug: bool = False) -> Kernel:
     before = k.variable(u32, 0)
     with k.thread_is(0):
         parts[k.ctaid.x].store(part)
-        k.atom_acq_rel_gpu_inc(arrived, last, into=before)
+        k.atom_inc(arrived, last, sem="acq_rel", sc="gpu", into=before)
     is_last = k.cta_sync_or((k.tid.x == 0) & (before == last))
 
     # 3. The last CTA adds the parts.

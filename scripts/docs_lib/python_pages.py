@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 from ptxkit.build import Kernel
+from ptxkit.build.instructions import INTERNAL_NAMES
 
 MODULES = {
     "ptxkit": "Parse, lint and format PTX; the names that most users need.",
@@ -23,7 +24,7 @@ BUILDER = {
         *("tid", "ntid", "ctaid", "nctaid", "clusterid", "cluster_ctaid", "cluster_ctarank", "cluster_nctarank"),
         *("laneid", "dynamic_smem_size", "thread_rank", "warp", "special"),
     ),
-    "Values": ("variable", "constant_register", "uniform"),
+    "Values": ("variable", "register", "constant_register", "uniform"),
     "Numbers": (
         *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "fma", "clamp", "where"),
         *("pack", "unpack", "pack_convert"),
@@ -51,14 +52,6 @@ BUILDER = {
     "Instructions and inline PTX": ("instruction", "emit", "asm"),
 }
 """The methods of a kernel by subject."""
-INTERNAL = frozenset(
-    {
-        *("is_kernel", "to_function", "special_gates", "reserved_names", "iterate_instructions", "store_selections"),
-        *("register", "load_symbol_address", "compute_element_address", "check_complete", "list_call_graph"),
-        *("dynamic_alignment", "dynamic_bytes", "register_callee", "check_owner", "append_block", "append"),
-    }
-)
-"""Public methods that the builder's own modules call."""
 
 
 def python_pages() -> Iterator[tuple[str, str]]:
@@ -102,7 +95,7 @@ def _builder_lines() -> Iterator[str]:
 
 def _check(public: Iterable[str], grouped: list[str]) -> None:
     """Each public method is in one group or internal."""
-    known = [*grouped, *INTERNAL]
+    known = [*grouped, *(INTERNAL_NAMES & {*public})]
     difference = {*public} ^ {*known}
     assert not difference, f"scripts/docs_lib/python_pages.py: methods without a group, or gone: {sorted(difference)}"
     assert len(known) == len({*known})

@@ -21,6 +21,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
+from ptxkit.build.instructions import INTERNAL_NAMES
 from ptxkit.build.method_names import find_readings, to_name_part
 from ptxkit.syntax.tree import Guard, Integer, Name, Unary
 from tests.build.support import instructions, marked_line, opcodes
@@ -200,11 +201,24 @@ def test_the_wrong_number_of_operands_names_the_parameters(k: Kernel) -> None:
 
 
 def test_a_method_documents_itself_from_the_table(k: Kernel) -> None:
-    assert "cp.async.cg" in k.cp_async_cg.__doc__
-    assert "[d in dst align n], [s in .global align n], n:#16" in k.cp_async_cg.__doc__
+    assert "    d: an address in .shared or .shared::cta\n    s: an address in .global\n" in k.cp_async_cg.__doc__
+    assert "    n: the constant 16\n" in k.cp_async_cg.__doc__
     assert "PTX ISA, 'Data Movement and Conversion Instructions: cp.async'" in k.cp_async_cg.__doc__
-    assert "    needs PTX 7.0 and sm_80; " in k.cp_async_cg.__doc__
-    assert '\neffect write(dst, d, n, completion="cp.async")' in k.cp_async_cg.__doc__
+    assert "\nNeeds PTX 7.0 and sm_80; " in k.cp_async_cg.__doc__
+
+
+def test_an_error_lists_the_operands_in_words(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match=r"operands: d: .* in \.shared::cta; s: .*; n: the constant 16") as caught:
+        k.cp_async_cg(k.shared(f32, 4, align=16), k.param(Global[f32], "data", align=16), 17)
+    assert "`n` needs the constant 16, got 17" in str(caught.value)
+
+
+def test_dir_shows_public_names(k: Kernel) -> None:
+    names = dir(k)
+    assert {"param", "load", "printf", "threads", "mbarrier_init", "cp_async_cg", "add"} <= {*names}
+    assert not {"recorder", "append", "register_callee"} & {*names}
+    assert not any(name.startswith("_") for name in names)
+    assert all(hasattr(k, name) for name in INTERNAL_NAMES)
 
 
 def test_the_raw_layer_accepts_the_whole_opcode_and_every_operand(k: Kernel) -> None:
@@ -251,6 +265,8 @@ def test_an_untyped_result_has_the_type_of_its_operands(k: Kernel) -> None:
     assert k.shfl_sync_bfly(k.register(f32), 1, 31, -1).type is f32
     assert k.atom_cas(k.param(Global[u32], "p"), k.register(u32), 0).type is u32
     assert k.mov_b32(k.register(f32)).type is b32  # the name is in the source
+    assert k.shfl_sync_idx(k.register(f32), k.laneid, 31, -1).type is f32  # of the first operand
+    assert k.match_any_sync(k.register(f32), -1).type is b32  # a mask
 
 
 def test_words_that_all_forms_share_may_be_omitted(k: Kernel) -> None:
