@@ -30,10 +30,11 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
+from ptxkit.analysis.cfg.last_steps import last_steps_before
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
@@ -81,7 +82,8 @@ def _check_completions(number: int, facts: ScenarioFacts, severity: Severity) ->
         for write in writes_before(use, writes, facts.budget) if use.completion != "tcgen05" else ():
             if pairs.allow(write, use):
                 learned = completion_observations(facts, write, use.thread, use.position) or ()
-                yield from _observe(number, use, write.event.step, [at for at in learned if at >= 0], severity)
+                known = [at for at in learned if at >= 0]
+                yield from _observe(facts.program, number, use, write.event.step, known, severity)
 
 
 def _check_allocations(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
@@ -100,7 +102,7 @@ def _check_allocations(number: int, facts: ScenarioFacts) -> Iterator[Observatio
                 ):
                     edges = facts.sync_edges(thread, at, use.thread, use.position)
                     learned = [edge.acquire_position for edge in edges]
-                    yield from _observe(number, use, event.step, learned, Severity.WARNING)
+                    yield from _observe(facts.program, number, use, event.step, learned, Severity.WARNING)
 
 
 def _check_moves(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
@@ -141,16 +143,33 @@ def _unfenced_release(use: TmemUse, move: TmemUse, release: Step) -> Finding:
 
 
 def _observe(
-    number: int, use: TmemUse, source: Step, learned: Sequence[int], severity: Severity
+    program: Program, number: int, use: TmemUse, source: Step, learned: Sequence[int], severity: Severity
 ) -> Iterator[Observation]:
     """Yields the result for one operation on which an access depends, if its thread observed the operation.
 
     learned: the positions at which it did.
     """
     if learned:
+        events = use.thread.trace.events
         fenced = has_fence_between(use.thread, min(learned), use.position)
-        finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learned)].step, severity)
-        yield Observation((use.event.step, source), number, use.thread.trace.is_certain(use.position), finding)
+        certain, finding = use.thread.trace.is_certain(use.position), None
+        if not fenced:
+            if not certain and _is_unfenced_on_all_paths(program, use.event.step, {events[at].step for at in learned}):
+                certain, severity = True, Severity.WARNING
+            finding = _finding(use, source, events[max(learned)].step, severity)
+        yield Observation((use.event.step, source), number, certain, finding)
+
+
+def _is_unfenced_on_all_paths(program: Program, use: Step, learned: Set[Step]) -> bool:
+    """Returns whether each path to an access comes from one of some synchronizations without a fence.
+
+    The fence is missing then whatever data lead to the access.
+    """
+
+    def is_wanted(step: Step) -> bool:
+        return step in learned or _is_fence(step) or step.is_opaque_call
+
+    return program.contains(use) and set(last_steps_before(program, use, is_wanted)) <= learned
 
 
 def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Finding:

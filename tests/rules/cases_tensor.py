@@ -38,6 +38,7 @@ def _case(name: str, body: str, begin: str = f"{_BEGIN}{_AFTER}\n", undecided: t
     return Case(name, f"{begin}{body}", target="sm_100a", undecided=undecided)
 
 
+_DATA = "ld.global.u32 %r22, [%rd1]; setp.eq.u32 %p6, %r22, 7; "
 _ISSUE = f"@!%p1 bra issued;\n{_MULTIPLY} //= issue\n{_COMMIT} //= commit\nissued:\n"
 
 ALLOCATION = (
@@ -164,6 +165,16 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
     _case(
         "a fence before the wait orders nothing after it",
         f"{_ISSUE}{_AFTER} {_WAIT} //= wait\n{_LOAD} //! PTX705 issue wait\n{_LOADED} {_OUT} {_LEAVE}",
+    ),
+    _case(
+        "a load directly after a wait, where loaded data lead to both",
+        f"{_DATA}@%p6 bra over;\n{_ISSUE}{_WAIT} //= wait\n{_LOAD} //? PTX705 issue wait\n{_LOADED} {_OUT}\n"
+        f"over: {_LEAVE}",
+    ),
+    _case(
+        "a fence between a wait and a load that loaded data may omit",
+        f"{_DATA}{_ISSUE}{_WAIT}\n@%p6 bra unfenced; {_AFTER} unfenced: {_LOAD} {_LOADED} {_OUT} {_LEAVE}",
+        undecided=("PTX705",),
     ),
     Case(
         "a kernel without any such fence is worth a warning only where the policy is strict",

@@ -14,14 +14,14 @@ Source: PTX ISA, "Causality Order", "bar, barrier".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
+from functools import partial
 
-from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.last_steps import last_steps_before
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.isa.effects import Access, Barrier, Effect
@@ -109,24 +109,10 @@ class RacesOnAllPaths:
         """
         key = step, of_warp
         if key not in self._barriers:
-            found = frozenset(self._last_ordering_steps(step, of_warp))
+            may_order = partial(_may_order, of_warp=of_warp)
+            found = frozenset(last_steps_before(self._program, step, may_order))
             self._barriers[key] = found if all(each is None or _is_cta_barrier(each) for each in found) else None
         return self._barriers[key]
-
-    def _last_ordering_steps(self, step: Step, of_warp: bool) -> Iterator[Step | None]:
-        flow = self._program.analysis(ControlFlowGraph)
-        own = flow.block_of(step)
-        paths: list[tuple[int, Sequence[Step]]] = [
-            (own, [each for each in flow.steps_of_block(own) if each.index < step.index])
-        ]
-        blocks = Worklist[int](())
-        while paths:
-            block, steps = paths.pop()
-            last = next((each for each in reversed(steps) if _may_order(each, of_warp=of_warp)), None)
-            if last is not None or block == 0:
-                yield last
-            blocks.add(flow.predecessors[block] if last is None else ())
-            paths += [(each, flow.steps_of_block(each)) for each in blocks]
 
 
 def is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
