@@ -13,12 +13,12 @@ import struct
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.kernel_model.scalar_types import Scalar
+from ptxkit.kernel_model.scalar_types import FloatScalar, Scalar, f32, f64
 from ptxkit.syntax import tree
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowFormat:
+class FloatFormat:
     """A format with a sign, `fraction_bits`, and an exponent with the given `bias`.
 
     `largest` is the code of the largest finite number, `nan` that of a NaN, and `infinity` that of infinity, or None if
@@ -32,18 +32,21 @@ class NarrowFormat:
     infinity: int | None = None
 
 
-NARROW_FORMATS = {
-    "f16": NarrowFormat(10, 15, 0x7BFF, 0x7FFF, 0x7C00),
-    "bf16": NarrowFormat(7, 127, 0x7F7F, 0x7FFF, 0x7F80),
+FLOAT_FORMATS = {
+    "f32": FloatFormat(23, 127, 0x7F7F_FFFF, 0x7FFF_FFFF, 0x7F80_0000),
+    "f16": FloatFormat(10, 15, 0x7BFF, 0x7FFF, 0x7C00),
+    "bf16": FloatFormat(7, 127, 0x7F7F, 0x7FFF, 0x7F80),
+    "e5m2": FloatFormat(2, 15, 0x7B, 0x7F, 0x7C),
+    "e4m3": FloatFormat(3, 7, 0x7E, 0x7F),
 }
-"""The formats by the PTX words of their types."""
+"""The formats by the PTX words of their types, which packed types have twice."""
 
 
 def needs_register(scalar: type[Scalar]) -> bool:
     """Returns whether PTX has no constants of this floating-point type, so that a number must be moved to a register as
     bits.
     """
-    return scalar.word.removesuffix("x2") in NARROW_FORMATS
+    return issubclass(scalar, FloatScalar) and scalar not in (f32, f64)
 
 
 def check_number(value: object, scalar: type[Scalar]) -> None:
@@ -65,10 +68,10 @@ def encode_number(value: float, scalar: type[Scalar]) -> int:
     """Returns the bits of a number in a type that `needs_register`, rounded to the nearest even one. Both parts of a
     packed type get the number.
 
-    Raises `BuildValueError` for a number that is beyond the largest of the type.
+    Raises `BuildValueError` for a number that is beyond the largest of the type, as infinity is in e4m3.
     """
     word = scalar.word.removesuffix("x2")
-    layout = NARROW_FORMATS[word]
+    layout = FLOAT_FORMATS[word]
     width = scalar.bits // (2 if scalar.word.endswith("x2") else 1)
     code = _encode_magnitude(abs(value), layout)
     if code is None:
@@ -77,7 +80,7 @@ def encode_number(value: float, scalar: type[Scalar]) -> int:
     return code if width == scalar.bits else code << width | code
 
 
-def _encode_magnitude(value: float, layout: NarrowFormat) -> int | None:
+def _encode_magnitude(value: float, layout: FloatFormat) -> int | None:
     """Returns the code of a number without sign, or None if the format has none."""
     if math.isnan(value):
         return layout.nan

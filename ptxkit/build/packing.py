@@ -11,7 +11,7 @@ Source: PTX ISA, "Data Movement and Conversion Instructions: mov", "... cvt".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast, overload
+from typing import Any, overload
 
 from ptxkit.build.errors import BuildTypeError
 from ptxkit.build.registers import InstructionEmitter, Number, Register, load_number
@@ -27,14 +27,19 @@ from ptxkit.kernel_model.scalar_types import (
     b128,
     bf16,
     bf16x2,
+    e4m3,
+    e4m3x2,
+    e5m2,
+    e5m2x2,
     f16,
     f16x2,
     f32,
+    f32x2,
     pred,
     u16,
 )
 
-_PAIRS: dict[type[Scalar], type[Scalar]] = {f16: f16x2, bf16: bf16x2}
+_PAIRS: dict[type[Scalar], type[Scalar]] = {f16: f16x2, bf16: bf16x2, f32: f32x2, e4m3: e4m3x2, e5m2: e5m2x2}
 _HALVES = {pair: half for half, pair in _PAIRS.items()}
 _PART_COUNTS = (2, 4)
 """The numbers of values that one `mov` packs."""
@@ -51,14 +56,26 @@ def pack(k: InstructionEmitter, low: Register[f16], high: Register[f16], /) -> R
 
 
 @overload
+def pack(k: InstructionEmitter, low: Register[f32], high: Register[f32], /) -> Register[f32x2]: ...
+
+
+@overload
+def pack(k: InstructionEmitter, low: Register[e4m3], high: Register[e4m3], /) -> Register[e4m3x2]: ...
+
+
+@overload
+def pack(k: InstructionEmitter, low: Register[e5m2], high: Register[e5m2], /) -> Register[e5m2x2]: ...
+
+
+@overload
 def pack(k: InstructionEmitter, /, *values: Register[ScalarT]) -> Register[Any]: ...
 
 
 def pack(k: InstructionEmitter, /, *values: Register[Any]) -> Register[Any]:
     """Returns the bits of the values in one register, with the first in the lowest bits.
 
-    Two f16 become f16x2, and two bf16 become bf16x2. Other values of one type with N bits become untyped bits: two or
-    four b16, two or four b32, two b64; two, four or eight bytes. Emits `mov.bM d, {low, high}`; bytes are joined in
+    Two f16 become f16x2, and so do bf16, f32, e4m3 and e5m2. Other values of one type become untyped bits: two or four
+    of 16 or 32 bits, two of 64; two, four or eight bytes. Emits `mov.bM d, {low, high}`; bytes are joined in
     pairs by `and`, `shl` and `or` first. Raises `BuildTypeError` for other numbers and types of values.
     """
     types = {each.type for each in values if isinstance(each, Register)}
@@ -67,13 +84,13 @@ def pack(k: InstructionEmitter, /, *values: Register[Any]) -> Register[Any]:
     (scalar,) = types
     if scalar is pred or scalar.bits * len(values) > _WIDEST_PACK:
         raise BuildTypeError(f"pack joins up to {_WIDEST_PACK} bits, not {len(values)} of .{scalar.word}")
+    untyped = SCALARS.get(f"b{scalar.bits * len(values)}", b128)
+    packed = _PAIRS.get(scalar, untyped) if len(values) == 2 else untyped
     if scalar.bits == _BYTE_BITS and len(values) in (2, 4, 8):
         halves = [_join_bytes(k, low, high) for low, high in zip(values[::2], values[1::2], strict=True)]
-        return halves[0] if len(halves) == 1 else pack(k, *halves)
+        return Register(k, packed, halves[0].name) if len(halves) == 1 else pack(k, *halves)
     if scalar.bits == _BYTE_BITS or len(values) not in _PART_COUNTS:
         raise BuildTypeError(f"pack joins two or four values, or two, four or eight bytes, not {len(values)}")
-    untyped = SCALARS[f"b{scalar.bits * len(values)}"]
-    packed = _PAIRS.get(scalar, untyped) if len(values) == 2 else untyped
     place = k.register(packed)
     k.emit(f"mov.b{packed.bits}", place, tuple(values))
     return place
@@ -90,6 +107,18 @@ def unpack(k: InstructionEmitter, word: Register[bf16x2]) -> tuple[Register[bf16
 
 @overload
 def unpack(k: InstructionEmitter, word: Register[f16x2]) -> tuple[Register[f16], Register[f16]]: ...
+
+
+@overload
+def unpack(k: InstructionEmitter, word: Register[f32x2]) -> tuple[Register[f32], Register[f32]]: ...
+
+
+@overload
+def unpack(k: InstructionEmitter, word: Register[e4m3x2]) -> tuple[Register[e4m3], Register[e4m3]]: ...
+
+
+@overload
+def unpack(k: InstructionEmitter, word: Register[e5m2x2]) -> tuple[Register[e5m2], Register[e5m2]]: ...
 
 
 @overload
@@ -113,7 +142,7 @@ def unpack(
 ) -> tuple[Register[Any], ...]:
     """Returns the parts of a register, with the lowest bits first.
 
-    Without `element`, two halves: of f16 for f16x2, of bf16 for bf16x2, else untyped. With it, as many values of that
+    Without `element`, two halves: the parts of a packed type, else untyped ones. With it, as many values of that
     type as the register contains. Emits `mov.bM {low, high}, word`; bytes are separated by `and` and shifts after it.
     Raises `BuildTypeError` if the parts of the type do not fill the register.
     """
@@ -151,13 +180,17 @@ def pack_convert(
     *,
     relu: bool = False,
 ) -> Register[OtherT]:
-    """Converts two f32 to a packed type such as `bf16x2` or `f16x2`, with `low` in the lower half.
+    """Converts two f32 to `bf16x2`, `f16x2`, `e4m3x2` or `e5m2x2`, with `low` in the lower half.
 
     Emits `cvt.rn.bf16x2.f32 d, high, low`, in whose order the upper half is first. `rounding` is `rn` or `rz`; with
-    `relu`, negative results become 0. Needs sm_80.
+    `relu`, negative results become 0. Types of 8 bits have `rn` only, and numbers beyond their range become the largest
+    ones (`.satfinite`). Needs sm_80, and sm_89 for 8 bits.
     """
-    name = f"cvt_{rounding}{'_relu' * relu}_{packed.word}_f32"
-    return cast("Register[OtherT]", k.instruction(name, (high, low)))
+    saturates = packed in (e4m3x2, e5m2x2)
+    name = f"cvt_{rounding}{'_satfinite' * saturates}{'_relu' * relu}_{packed.word}_f32"
+    place = k.register(packed)
+    k.instruction(name, (high, low), into=place)
+    return place
 
 
 def join_words(

@@ -151,6 +151,36 @@ class bf16x2(FloatScalar):
     word, bits = "bf16x2", 32
 
 
+class f32x2(FloatScalar):
+    """Two singles in one 64-bit register."""
+
+    word, bits = "f32x2", 64
+
+
+class e4m3(FloatScalar):
+    """8 bits with 4 of exponent and 3 of fraction; a register that holds it is 16 bits wide."""
+
+    word, bits = "e4m3", 8
+
+
+class e5m2(FloatScalar):
+    """8 bits with 5 of exponent and 2 of fraction; a register that holds it is 16 bits wide."""
+
+    word, bits = "e5m2", 8
+
+
+class e4m3x2(FloatScalar):
+    """Two e4m3 in one 16-bit register."""
+
+    word, bits = "e4m3x2", 16
+
+
+class e5m2x2(FloatScalar):
+    """Two e5m2 in one 16-bit register."""
+
+    word, bits = "e5m2x2", 16
+
+
 class b8(BitsScalar):
     """8 bits; a register that holds them is 16 bits wide."""
 
@@ -189,7 +219,8 @@ SCALARS: dict[str, type[Scalar]] = {
     for scalar in (
         (
             *(pred, u8, u16, u32, u64, s8, s16, s32, s64),
-            *(f16, bf16, f32, f64, f16x2, bf16x2),
+            *(f16, bf16, f32, f64, f16x2, bf16x2, f32x2),
+            *(e4m3, e5m2, e4m3x2, e5m2x2),
             *(b8, b16, b32, b64, b128),
         )
     )

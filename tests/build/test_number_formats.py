@@ -20,37 +20,46 @@ from ptxkit.build import (
     Scalar,
     bf16,
     bf16x2,
+    e4m3,
+    e4m3x2,
+    e5m2,
     f16,
     f16x2,
     f32,
+    f32x2,
 )
-from ptxkit.build.number_formats import NARROW_FORMATS, encode_number
+from ptxkit.build.number_formats import FLOAT_FORMATS, encode_number
 from ptxkit.emulator.core.numbers.float_codec import narrow
 from ptxkit.emulator.core.numbers.formats import FORMATS
 from tests.build.running import run_lanes
 from tests.build.support import opcodes
 
-HALVES: tuple[type[Scalar], ...] = (f16, bf16)
+NARROW: tuple[type[Scalar], ...] = (f16, bf16, e4m3, e5m2)
 
 
 def test_the_formats_are_those_of_the_machine() -> None:
-    for word, layout in NARROW_FORMATS.items():
+    for word, layout in FLOAT_FORMATS.items():
         known = FORMATS[word]
         assert (layout.fraction_bits, layout.bias, layout.largest, layout.infinity, layout.nan) == (
             *(known.fraction_bits, known.bias, known.maximum, known.infinity, known.nan),
         )
 
 
-@given(st.floats(), st.sampled_from(HALVES))
+@given(st.floats(), st.sampled_from(NARROW))
 def test_a_number_is_rounded_as_the_machine_rounds(number: float, scalar: type[Scalar]) -> None:
     fmt = FORMATS[scalar.word]
     with np.errstate(over="ignore"):
         expected = int(narrow(fmt, np.array([number]))[0])
-    if math.isfinite(number) and expected & 0x7FFF == fmt.infinity:
+    magnitude = (1 << (scalar.bits - 1)) - 1
+    if (
+        not math.isnan(number)
+        and expected & magnitude > fmt.maximum
+        and (math.isfinite(number) or fmt.infinity is None)
+    ):
         with pytest.raises(BuildValueError, match="is beyond the largest number of"):
             encode_number(number, scalar)
     else:
-        assert encode_number(number, scalar) & (0xFFFF if not math.isnan(number) else 0x7FFF) == expected
+        assert encode_number(number, scalar) & (magnitude if math.isnan(number) else -1) == expected
 
 
 @given(st.floats(width=16))
@@ -62,6 +71,8 @@ def test_numbers_of_half_precision_are_exact(number: float) -> None:
 def test_both_parts_of_a_packed_type_get_the_number() -> None:
     assert encode_number(1.0, f16x2) == 0x3C003C00
     assert encode_number(-2, bf16x2) == 0xC000C000
+    assert encode_number(1.5, e4m3x2) == 0x3C3C
+    assert encode_number(1.0, f32x2) == 0x3F800000_3F800000
 
 
 def test_a_constant_takes_the_type_of_its_operand_and_leaves_the_target() -> None:

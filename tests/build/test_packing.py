@@ -10,6 +10,7 @@ import pytest
 
 from ptxkit.build import (
     BuildTypeError,
+    Global,
     Kernel,
     Register,
     Scalar,
@@ -20,9 +21,14 @@ from ptxkit.build import (
     b128,
     bf16,
     bf16x2,
+    e4m3,
+    e4m3x2,
+    e5m2,
+    e5m2x2,
     f16,
     f16x2,
     f32,
+    f32x2,
     f64,
     s8,
     u8,
@@ -30,7 +36,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
-from tests.build.running import run_lanes
+from tests.build.running import run_kernel, run_lanes
 from tests.build.support import opcodes
 
 
@@ -44,6 +50,9 @@ def k() -> Kernel:
     [
         (f16, 2, f16x2),
         (bf16, 2, bf16x2),
+        (f32, 2, f32x2),
+        (e4m3, 2, e4m3x2),
+        (e5m2, 4, b32),
         (u16, 2, b32),
         (f16, 4, b64),
         (u32, 2, b64),
@@ -64,7 +73,8 @@ def test_packed_values_have_a_type_and_are_unpacked_to_their_own(
 
 
 @pytest.mark.parametrize(
-    ("word", "half"), [(f16x2, f16), (bf16x2, bf16), (b32, b16), (u32, b16), (b64, b32), (f64, b32), (b128, b64)]
+    ("word", "half"),
+    [(f16x2, f16), (bf16x2, bf16), (f32x2, f32), (b32, b16), (u32, b16), (b64, b32), (f64, b32), (b128, b64)],
 )
 def test_a_register_has_two_halves(k: Kernel, word: type[Scalar], half: type[Scalar]) -> None:
     low, high = k.unpack(k.register(word))  # type: ignore[call-overload]
@@ -112,3 +122,34 @@ def test_two_singles_are_converted_to_a_pair_with_the_first_in_the_lower_half(tm
     k = Kernel("k")
     assert k.pack_convert(bf16x2, k.register(f32), k.register(f32), "rz", relu=True).type is bf16x2
     assert opcodes(k.module())[0] == "cvt.rz.relu.bf16x2.f32"
+
+
+@pytest.mark.parametrize("scalar", [e4m3x2, e5m2x2])
+def test_numbers_of_8_bits_are_converted_in_pairs_and_saturate(scalar: type[Scalar], tmp_path: Path) -> None:
+    def convert_and_return(k: Kernel, x: Register[f32]) -> Register[f16x2]:
+        return k.pack_convert(scalar, x, -x).convert(f16x2, "rn")
+
+    values = np.array([0, 0.5, 1, 1.5, 2, 96, 1e9, 7] * 4, np.float32)
+    found = run_lanes(f32, values, f16x2, convert_and_return, tmp_path).view(np.float16).reshape(32, 2)
+    expected = np.minimum(values, 448 if scalar is e4m3x2 else 57344)
+    assert found[:, 0].tolist() == expected.tolist()
+    assert found[:, 1].tolist() == (-expected).tolist()
+
+
+def test_constants_of_8_bits_are_stored_and_declared(tmp_path: Path) -> None:
+    k = Kernel("k", threads=32)
+    given, out = k.param(Global[e4m3], "given"), k.param(Global[e4m3], "out", align=4)
+    table = k.constant(e4m3, [0.5, 448])
+    out[k.laneid * 4].store([1.0, -1.0, table[1].load(), given[k.laneid].load()])
+    found = run_kernel(k, np.zeros(128, np.uint8), np.arange(32, dtype=np.uint8), tmp_path)
+    assert found[:8].tolist() == [0x38, 0xB8, 0x7E, 0, 0x38, 0xB8, 0x7E, 1]
+
+
+def test_pairs_of_singles_are_added_at_once(tmp_path: Path) -> None:
+    def add(k: Kernel, x: Register[f32]) -> Register[f32]:
+        low, high = k.unpack(k.pack(x, x * 2.0) + 1.0)
+        return low + high
+
+    values = np.arange(32, dtype=np.float32)
+    found = run_lanes(f32, values, f32, add, tmp_path, target="sm_100a")
+    assert found.tolist() == (3 * values + 2).tolist()
