@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -42,6 +43,14 @@ class BuildError(Exception):
 
 class BuildTypeError(BuildError, TypeError):
     """A value has the wrong type, state space or alignment."""
+
+
+class IncompleteNameError(BuildTypeError):
+    """A method's name lacks a modifier, for which there are `choices`."""
+
+    def __init__(self, message: str, choices: Sequence[str]) -> None:
+        super().__init__(message)
+        self.choices = choices
 
 
 class BuildValueError(BuildError, ValueError):

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias, cast
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
+from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError, IncompleteNameError
 from ptxkit.build.instruction_docs import describe_inputs
 from ptxkit.build.limits import MAX_CACHED_SELECTIONS
 from ptxkit.build.method_names import (
@@ -136,7 +136,10 @@ def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[s
     reasons = [each for each, far in rejected if not (untyped and far)]
     if untyped and all(each.progress <= 0 for each in reasons):
         reasons = []  # rejections by forms of other types do not explain the error
-    raise BuildTypeError(_rejection_message(name, reasons, unsaid, keywords, hints))
+    if unsaid and not reasons:
+        choices = [to_name_part(value) for value in unsaid[0].slot.values]
+        raise IncompleteNameError(f"{name} is incomplete: its name includes one of {', '.join(choices)}", choices)
+    raise BuildTypeError(_rejection_message(name, reasons, keywords, hints))
 
 
 def _find_nearest_matches(opcodes: list[tuple[str, int]]) -> list[tuple[Match, int]]:
@@ -198,15 +201,11 @@ def unknown_name_message(name: str) -> str:
 def _rejection_message(
     name: str,
     rejected: list[FormRejection],
-    unsaid: list[MissingModifierError],
     keywords: dict[str, str | bool],
     hints: OperandHints,
 ) -> str:
     if rejected:
         return _explain_rejections(name, rejected)
-    if unsaid:
-        choices = ", ".join(to_name_part(value) for value in unsaid[0].slot.values)
-        return f"{name} is incomplete: its name includes one of {choices}"
     if not hints.types:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
     longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in find_expected_words(name)[:12])
@@ -215,5 +214,5 @@ def _rejection_message(
 
 
 def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:
-    best = max(rejected, key=lambda each: each.progress)
+    best = max(rejected, key=lambda each: (each.progress, not each.wants_generic))
     return f"{name}: {best.reason}\n    operands: {describe_inputs(best.match)}"

@@ -55,7 +55,7 @@ def narrow_form(reading: MethodNameReading) -> Form:
 
 def describe_inputs(match: Match) -> str:
     """Returns the operands that a method takes for a form, in words: `a: a .u32 value or a constant; ...`."""
-    by_role = {each.role: each for each in flatten_operands(match.operands)}
+    by_role = operands_by_role(match.operands)
     roles = list_input_roles(match.operands, find_result_roles(match))
     return "; ".join(f"{role}: {describe_input(by_role[role], match.form)}" for role in roles) or "no operands"
 
@@ -102,12 +102,15 @@ def type_words(expression: Expression | None, form: Form) -> tuple[str, ...]:
     return ()
 
 
-def flatten_operands(forms: Sequence[OperandForm]) -> Iterator[OperandForm]:
-    """Yields operands, and those inside pairs and vectors."""
+def operands_by_role(forms: Sequence[OperandForm]) -> dict[str, OperandForm]:
+    """Returns operands and those inside pairs and vectors, by their roles. A vector may have the role of an element."""
+    found: dict[str, OperandForm] = {}
     for form in forms:
-        yield form
+        found.setdefault(form.role, form)
         if form.kind in ("pair", "maybe_pair", "vector", "vector_or_register"):
-            yield from flatten_operands(form.elements)
+            for role, element in operands_by_role(form.elements).items():
+                found.setdefault(role, element)
+    return found
 
 
 def representative_match(form: Form) -> Match | None:
@@ -126,7 +129,7 @@ def _operand_lines(forms: Sequence[Form]) -> Iterator[str]:
         match = representative_match(form)
         if match is None:
             continue
-        by_role = {each.role: each for each in flatten_operands(form.operands)}
+        by_role = operands_by_role(form.operands)
         for role in list_input_roles(match.operands, find_result_roles(match)):
             if role in by_role:
                 known.setdefault(role, {}).setdefault(describe_input(by_role[role], form))

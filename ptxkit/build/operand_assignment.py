@@ -72,12 +72,13 @@ class OperandAssignment:
 @dataclass(frozen=True, slots=True)
 class FormRejection:
     """The reason why a form does not accept the values. `progress` is twice the number of accepted values; the reason
-    with the highest progress is reported.
+    with the highest progress is reported, and among equals one that `wants_generic` last.
     """
 
     match: Match
     progress: int
     reason: str
+    wants_generic: bool = False
 
 
 def find_result_roles(match: Match) -> frozenset[str]:
@@ -107,7 +108,8 @@ def assign_operands(
     for form in match.operands:
         filled = _fill_operand(form, roles, values)
         if isinstance(filled, OperandMismatch):
-            return FormRejection(match, reached + filled.is_near_match, f"operand `{form.role}` {filled.reason}")
+            reason = f"operand `{form.role}` {filled.reason}"
+            return FormRejection(match, reached + filled.is_near_match, reason, filled.wants_generic)
         if isinstance(filled, FittedOperand):
             distance += filled.distance
             reached += 2

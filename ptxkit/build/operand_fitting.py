@@ -43,11 +43,13 @@ class FittedOperand:
 @dataclass(frozen=True, slots=True)
 class OperandMismatch:
     """The reason why a value does not fit. `is_near_match` is set if kind, type and state space fit, so that this
-    reason is the best explanation.
+    reason is the best explanation, and `wants_generic` if an address in a state space is not generic, as another form
+    may need a state space.
     """
 
     reason: str
     is_near_match: bool = False
+    wants_generic: bool = False
 
 
 FitResult: TypeAlias = FittedOperand | OperandMismatch
@@ -128,7 +130,8 @@ def _fit_address(value: Address[Scalar], form: OperandForm) -> FitResult:
     wanted = _required_space(form)
     if not _is_subspace(value.space, wanted):
         return OperandMismatch(
-            f"needs an address{_describe_space(form)}, got {value!r}{_conversion_hint(value.space, wanted)}"
+            f"needs an address{_describe_space(form)}, got {value!r}{_conversion_hint(value.space, wanted)}",
+            wants_generic=wanted == "generic",
         )
     alignment = constant_value(form.alignment)
     if isinstance(alignment, int) and value.alignment < alignment:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
-from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, IncompleteNameError
 from ptxkit.build.limits import MAX_KNOWN_MULTIPLE
 from ptxkit.build.number_formats import check_number, encode_number, needs_register
 from ptxkit.kernel_model.scalar_types import (
@@ -255,11 +255,17 @@ class Register(Generic[ScalarT]):
     def convert(self, scalar: type[OtherT], rounding: str = "") -> Register[OtherT]:
         """Returns the value converted to another type: `cvt`.
 
-        `rounding` is a rounding modifier of PTX (`rn`, `rzi`), which conversions to or from floating-point types may
-        need.
+        `rounding` is a rounding modifier of PTX, which conversions that lose bits need: `rn` rounds to the nearest
+        number, and `rzi` toward zero to an integer. Raises `BuildTypeError` with the choices where it is missing.
         """
         words = ["cvt", rounding, scalar.word, self.type.word]
-        result = self.builder.instruction("_".join(word for word in words if word), (self,))
+        try:
+            result = self.builder.instruction("_".join(word for word in words if word), (self,))
+        except IncompleteNameError as error:
+            raise BuildTypeError(
+                f"the value of {self!r} is rounded to .{scalar.word}: state how, "
+                f'.convert({scalar.word}, "{error.choices[0]}"), by one of {", ".join(error.choices)}'
+            ) from None
         register = cast("Register[OtherT]", result)
         if issubclass(scalar, IntegerScalar) and issubclass(self.type, IntegerScalar):
             register.multiple = min(self.multiple, 1 << (scalar.bits - 1))

@@ -56,7 +56,7 @@ def _names(form: Form) -> Iterator[tuple[str, bool]]:
     if form.tolerated:
         return
     slots = form.modifiers
-    mandatory = [index for index, slot in enumerate(slots) if _is_mandatory(slot)]
+    mandatory = [index for index, slot in enumerate(slots) if is_mandatory(slot)]
     fixed = [index for index, slot in enumerate(slots) if _is_fixed(slot) and not _is_space(slot)]
     untyped = [index for index in fixed if not is_type(slots[index].values[0])]
     types = [index for index, slot in enumerate(slots) if _is_type(slot)]
@@ -90,7 +90,7 @@ def _shortest_stem(form: Form) -> tuple[str, ...]:
     shortest = _stem(form)
     for index in reversed(range(len(shortest))):
         without = (*shortest[:index], *shortest[index + 1 :])
-        rest = "_".join([form.name, *without, *(to_name_part(s.values[0]) for s in form.modifiers if _is_mandatory(s))])
+        rest = "_".join([form.name, *without, *(to_name_part(s.values[0]) for s in form.modifiers if is_mandatory(s))])
         if any(reading.form is form for reading in find_readings(rest)):
             shortest = without
     return shortest
@@ -108,7 +108,7 @@ def _is_fixed(slot: Modifier) -> bool:
     return not slot.stem and not slot.optional and len(slot.values) == 1
 
 
-def _is_mandatory(slot: Modifier) -> bool:
+def is_mandatory(slot: Modifier) -> bool:
     """Returns whether a name must spell the modifier out: it has several values, which no operand implies."""
     implied = slot.optional or _is_space(slot) or frozenset(slot.values) <= VECTORS or _is_type(slot)
     return not (slot.stem or implied or _is_fixed(slot))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 
-from ptxkit.build.instruction_docs import flatten_operands, narrow_form, type_words
+from ptxkit.build.instruction_docs import narrow_form, operands_by_role, type_words
 from ptxkit.build.method_names import SPACES, VECTORS, MethodNameReading, find_readings
 from ptxkit.build.number_formats import needs_register
 from ptxkit.build.operand_assignment import find_result_roles, list_input_roles
@@ -164,14 +164,17 @@ def _choices(form: Form, varied: frozenset[str]) -> Iterator[dict[str, str | Non
 
 @cache
 def _relevant_slots(form: Form) -> frozenset[str]:
-    """Returns the modifiers in the counts and conditions of operands, but for types and state spaces."""
-    lets = dict(form.lets)
-    pending, expressions = list(form.operands), list[Expression]()
-    while pending:
-        operand = pending.pop()
-        pending += operand.elements
-        expressions += [each for each in (operand.count, operand.condition) if each is not None]
-    found: set[str] = set()
+    """Returns the modifiers in the conditions of operands, and those in their counts but for types and state spaces."""
+    operands = [each for outer in form.operands for each in (outer, *outer.elements)]
+    in_counts = _named_slots(form, [each.count for each in operands if each.count is not None])
+    in_conditions = _named_slots(form, [each.condition for each in operands if each.condition is not None])
+    plain = {slot.name for slot in form.modifiers if slot.name in in_counts and not _is_typing(slot.values)}
+    return frozenset(plain | in_conditions)
+
+
+def _named_slots(form: Form, expressions: list[Expression]) -> set[str]:
+    """Returns the modifiers in expressions, and in what those define by `let`."""
+    lets, found = dict(form.lets), set[str]()
     while expressions:
         match expressions.pop():
             case CallExpr("modifier", (ConstantExpr(value=str(name)),)):
@@ -180,7 +183,7 @@ def _relevant_slots(form: Form) -> frozenset[str]:
                 expressions += [lets.pop(name)] if name in lets else []
             case CallExpr(_, arguments):
                 expressions += arguments
-    return frozenset(slot.name for slot in form.modifiers if slot.name in found and not _is_typing(slot.values))
+    return found
 
 
 def _is_typing(values: tuple[str, ...]) -> bool:
@@ -195,7 +198,7 @@ class _Signature:
 
     def __init__(self, match: Match, form: Form, name: str) -> None:
         self.match, self.form, self.named = match, form, set(name.split("_"))
-        self.unbound = {each.role: each for each in flatten_operands(form.operands)}
+        self.unbound = operands_by_role(form.operands)
         self.opened: dict[str, str] = {}
         self.types: list[tuple[str, ...]] = []
         self.element = self._open_element_type()
@@ -256,7 +259,7 @@ class _Signature:
 def _overload(match: Match, form: Form, name: str) -> Overload:
     """Returns the signature for one match."""
     roles = find_result_roles(match)
-    bound = {each.role: each for each in flatten_operands(match.operands)}
+    bound = operands_by_role(match.operands)
     signature = _Signature(match, form, name)
     operands = []
     for role in list_input_roles(match.operands, roles):

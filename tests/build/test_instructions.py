@@ -15,6 +15,7 @@ from ptxkit.build import (
     SharedCluster,
     b32,
     b64,
+    f16,
     f32,
     pred,
     s32,
@@ -342,3 +343,18 @@ def test_equal_constants_of_different_types_are_written_separately() -> None:
         "0f80000000;",
         "0f00000000;",
     ]
+
+
+def test_an_error_about_a_state_space_names_the_space_that_is_meant(k: Kernel) -> None:
+    with pytest.raises(BuildTypeError, match=r"`bar` needs an address in \.shared"):
+        k.mbarrier_init(k.param(Global[f32], "data", align=16), 1)  # type: ignore[arg-type]
+
+
+def test_a_conversion_that_loses_bits_states_its_rounding(k: Kernel) -> None:
+    single = k.register(f32)
+    with pytest.raises(BuildTypeError, match=r'state how, \.convert\(f16, "rn"\), by one of rn, rz') as caught:
+        single.convert(f16)
+    assert caught.value.location.text.strip() == "single.convert(f16)"
+    with pytest.raises(BuildTypeError, match=r'\.convert\(s32, "rni"\), by one of rni, rzi'):
+        single.convert(s32)
+    assert single.convert(f16, "rn").convert(f32).type is f32

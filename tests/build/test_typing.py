@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 PROGRAM = """
 from ptxkit.build import Global, Kernel, Shared, Register, bf16, bf16x2, f32, pred, s32, u32
 
-k = Kernel("k")
-data: Global[f32] = k.param(Global[f32], "data")
+k = Kernel("k", threads=64)
+data: Global[f32] = k.param(Global[f32], "data", align=16)
 n: Register[u32] = k.param(u32, "n")
-tile: Shared[f32] = k.shared(f32, 4)
+tile: Shared[f32] = k.shared(f32, 4, align=16)
 value: Register[f32] = data[n].load()
 small: Register[pred] = n < 3
 with k.for_range(0, n) as i:
@@ -57,6 +59,18 @@ k.warp_reduce("sum", n)  # wrong
 k.shfl_sync_bfly(1.5, 1, 31, -1)  # wrong
 wrong: Register[u32] = k.max(value, 0.5)  # wrong
 """
+
+
+def test_the_types_at_run_time_are_those_that_a_type_checker_knows() -> None:
+    right = PROGRAM.split("other: s32", maxsplit=1)[0]
+    names: dict[str, Any] = {}
+    exec(right, names)
+    assert "shfl.sync" in str(names["k"])
+    typed = re.findall(r"^ *(\w+): (tuple\[)?Register\[(\w+)\]", right, re.MULTILINE)
+    assert len(typed) > 14
+    for name, several, word in typed:
+        value = names[name][0] if several else names[name]
+        assert value.type.word == word, name
 
 
 def test_a_type_checker_knows_the_types_of_values_and_addresses(tmp_path: Path) -> None:
