@@ -47,8 +47,7 @@ class AttentionConfig:
     """The variant of an attention kernel.
 
     `head` is the number of elements of a query, key or value. A CTA has `warpgroups` consumers of 64 queries each, and
-    processes `keys` keys at once. `slots` is the number of blocks of K or V in shared memory. With `lazy`, the output
-    is rescaled only where a maximum has grown by more than `RESCALE_THRESHOLD`.
+    processes `keys` keys at once. `slots` is the number of blocks of K or V in shared memory.
     """
 
     element: str = "bf16"
@@ -56,7 +55,6 @@ class AttentionConfig:
     keys: int = 128
     warpgroups: int = 2
     slots: int = 4
-    lazy: bool = True
 
     @property
     def rows(self) -> int:

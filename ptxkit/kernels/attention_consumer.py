@@ -45,7 +45,7 @@ class _Consumer:
         self.query = Ring(k, 1)
         self.scores, self.output = k.accumulator(form.keys), k.accumulator(form.head)
         self.probabilities = [k.variable(b32, 0) for _ in range(form.keys // 4)]
-        self.softmax = OnlineSoftmax(k, self.scores, scale, lazy=form.lazy)
+        self.softmax = OnlineSoftmax(k, self.scores, scale)
         own = attention.memory[self.warpgroup * (WARPGROUP_ROWS * STRIP_ROW_BYTES)]
         self.queries = k.matrix(own.aligned(WARPGROUP_ROWS * STRIP_ROW_BYTES))
         self.keys = k.matrix(attention.ring)
@@ -116,7 +116,7 @@ class _Consumer:
         for row, visible in enumerate(self.visible):
             visible.set(k.min_s32(limit, self.own_row.reinterpret(s32) + diagonal + (8 * row + 1)) - first)
 
-    def softmax_of_block(self, *, masked: bool) -> tuple[list[Register[f32]], Register[pred] | None]:
+    def softmax_of_block(self, *, masked: bool) -> tuple[list[Register[f32]], Register[pred]]:
         """Computes the powers of a block of scores, and returns the factors for the output: see `OnlineSoftmax`."""
         if masked:
             self.softmax.mask((self.visible[0], self.visible[1]))
@@ -128,18 +128,10 @@ class _Consumer:
         """Rounds the powers to the type of V, as the fragments of P."""
         self.scores.packed(ELEMENTS[self.config.element], into=self.probabilities)
 
-    def rescale(self, factors: list[Register[f32]], needed: Register[pred] | None) -> None:
+    def rescale(self, factors: list[Register[f32]]) -> None:
         """Multiplies the output by the factors of its rows."""
-
-        def multiply() -> None:
-            for number, value in enumerate(self.output.registers):
-                self.k.mul_f32(value, factors[number // 2 % 2], into=value)
-
-        if needed is None:
-            multiply()
-        else:
-            with self.k.if_(needed):
-                multiply()
+        for number, value in enumerate(self.output.registers):
+            self.k.mul_f32(value, factors[number // 2 % 2], into=value)
 
 
 def emit_consumer(
@@ -202,7 +194,8 @@ def _step(consumer: _Consumer, *, masked: bool) -> None:
     k.wgmma_wait_group(0)
     consumer.release(consumer.value_slot)
     consumer.pack()
-    consumer.rescale(factors, needed)
+    with k.if_(needed):
+        consumer.rescale(factors)
 
 
 def _end_item(consumer: _Consumer, item: AttentionItem, output: AttentionOutput) -> None:
@@ -216,5 +209,5 @@ def _end_item(consumer: _Consumer, item: AttentionItem, output: AttentionOutput)
     k.wgmma_wait_group(0)
     consumer.release(consumer.value_slot)
     reciprocals, logarithms = consumer.softmax.finish()
-    consumer.rescale(reciprocals, None)
+    consumer.rescale(reciprocals)
     output.store(consumer.output, consumer.own_row, item, logarithms)

@@ -4,7 +4,8 @@ Each thread holds two rows of 64: those of `laneid / 4` and 8 below, of which fo
 the columns each. A row has the greatest score so far, scaled to base 2, and the sum of this thread's powers; the sums
 of the four lanes are added at the end.
 
-    maximum'  = max(maximum, max(scores) * scale)
+    found     = max(scores) * scale
+    maximum'  = found if found > maximum + RESCALE_THRESHOLD else maximum
     powers    = 2 ** (scores * scale - maximum')          one fma and one ex2
     factor    = 2 ** (maximum - maximum')                 for what was summed before
     sum'      = sum * factor + sum(powers)
@@ -23,7 +24,7 @@ from ptxkit.build import Accumulator, Kernel, Register, f32, pred, s32
 
 NEGATIVE_INFINITY = float("-inf")
 RESCALE_THRESHOLD = 8.0
-"""The growth of a maximum, as an exponent of 2, up to which a lazy softmax keeps the old one.
+"""The growth of a maximum, as an exponent of 2, up to which the old one is kept.
 
 The growth is counted from the maximum that was kept, not from the last block, so it does not accumulate: powers are at
 most 2 ** 8, and one of those that a row has summed is 1. So P does not overflow, not even as f16, and the relative
@@ -41,11 +42,10 @@ LN_2 = math.log(2)
 class OnlineSoftmax:
     """The maxima and sums of a thread's two rows, and the operations on a block of scores."""
 
-    def __init__(self, k: Kernel, scores: Accumulator, scale: Register[f32], *, lazy: bool) -> None:
+    def __init__(self, k: Kernel, scores: Accumulator, scale: Register[f32]) -> None:
         self._k = k
         self._scores = scores
         self._scale = scale
-        self._lazy = lazy
         self.maxima = [k.variable(f32, NEGATIVE_INFINITY) for _ in range(2)]
         self.sums = [k.variable(f32, 0.0) for _ in range(2)]
 
@@ -67,9 +67,9 @@ class OnlineSoftmax:
             column = number // 4 * 8 + number % 2
             k.mov_f32(k.where(visible[number // 2 % 2] > column, score, NEGATIVE_INFINITY), into=score)
 
-    def update(self, *, masked: bool) -> tuple[list[Register[f32]], Register[pred] | None]:
-        """Replaces the scores by powers of 2. Returns the factors of the two rows for earlier results, and, if lazy,
-        whether any factor of the warp is not 1.
+    def update(self, *, masked: bool) -> tuple[list[Register[f32]], Register[pred]]:
+        """Replaces the scores by powers of 2. Returns the factors of the two rows for earlier results, and whether any
+        factor of the warp is not 1.
 
         `masked` states that all scores of a row so far may be -infinity.
         """
@@ -79,10 +79,9 @@ class OnlineSoftmax:
             scores = self._row(row)
             found = _across_lanes(k, "max", _combine(k, "max", scores)) * self._scale
             greatest = k.max_f32(maximum, found)
-            if self._lazy:
-                has_grown = greatest - maximum > RESCALE_THRESHOLD
-                grown.append(has_grown)
-                greatest = k.where(has_grown, greatest, maximum)
+            has_grown = greatest - maximum > RESCALE_THRESHOLD
+            grown.append(has_grown)
+            greatest = k.where(has_grown, greatest, maximum)
             shift = k.where(greatest == NEGATIVE_INFINITY, 0.0, greatest) if masked else greatest
             factor = k.exp2(maximum - shift, ftz=True)
             negative = -shift
@@ -91,8 +90,7 @@ class OnlineSoftmax:
             total.set(k.fma(total, factor, _across_lanes(k, "add", _combine(k, "add", scores))))
             maximum.set(greatest)
             factors.append(factor)
-        rescale = k.any(grown[0] | grown[1]) if grown else None
-        return factors, rescale
+        return factors, k.any(grown[0] | grown[1])
 
     def finish(self) -> tuple[list[Register[f32]], list[Register[f32]]]:
         """Returns the reciprocals of the rows' sums, and the natural logarithms of the sums of exponentials.

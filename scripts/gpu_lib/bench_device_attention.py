@@ -15,7 +15,7 @@ TOLERANCE = 1e-2
 
 def attention(torch: Any) -> None:
     """Measures bf16 forward, with and without a causal mask."""
-    for head in (128, 64):
+    for head in (128, 64, 256):
         for length in (16384, 4096):
             for causal in (False, True):
                 _attention(torch, head, length, causal)
@@ -27,19 +27,21 @@ def _attention(torch: Any, head: int, length: int, causal: bool) -> None:
     backends = importlib.import_module("torch.nn.attention")
     batch, heads = TOKENS // length, HIDDEN // head
     q, k, v = (torch.randn(batch, length, heads, head, device="cuda").bfloat16() for _ in range(3))
-    peers = [each.transpose(1, 2).contiguous() for each in (q, k, v)]
+    transposed = [each.transpose(1, 2) for each in (q, k, v)]
+    packed = [each.contiguous() for each in transposed]
     out = torch.empty_like(q)
     plan = Attention(batch, length, heads, head, causal=causal)
     arguments = plan.arguments(q, k, v, out)
     mine = lambda: plan.launch(arguments)  # noqa: E731
 
-    def cudnn() -> Any:
+    def cudnn(peers: list[Any]) -> Any:
         with backends.sdpa_kernel([backends.SDPBackend.CUDNN_ATTENTION]):
             return torch.nn.functional.scaled_dot_product_attention(*peers, is_causal=causal)
 
     mine()
-    wanted = cudnn().transpose(1, 2).float()
+    wanted = cudnn(packed).transpose(1, 2).float()
     assert ((out - wanted).norm() / wanted.norm()).item() < TOLERANCE, "attention is wrong"
     operations = 4 * batch * heads * length**2 * head // (2 if causal else 1)
     name = f"attention, d {head}, {length}{', causal' if causal else ''}"
-    report_throughput(torch, name, operations, mine, {"cuDNN": cudnn})
+    rivals = {"cuDNN": lambda: cudnn(packed), "cuDNN on transposed tensors": lambda: cudnn(transposed)}
+    report_throughput(torch, name, operations, mine, rivals)
