@@ -8,10 +8,14 @@ from contextlib import contextmanager
 
 from ptxkit.limits import MAX_UNCOLLECTED_OBJECTS
 
+_LIVE_OBJECTS_PER_GARBAGE = 2
+"""The number of live objects that are traversed for each object that may be garbage."""
 _FREEZE_COUNTS: list[int] = []
 """The numbers of objects that `freeze_all` froze each time, because Python can only count them by traversing them."""
 _UNCOLLECTED = [0]
 """The largest number of objects that were created and not freed since the last collection here."""
+_LIMIT = [MAX_UNCOLLECTED_OBJECTS]
+"""The number of such objects after which garbage is collected again."""
 
 
 def freeze_all() -> None:
@@ -29,13 +33,17 @@ def pause_collection() -> Iterator[None]:
     Python traverses the oldest generation after a number of collections of the younger ones, and resets that count if
     objects are moved there explicitly: a program that parses and analyzes many texts would never free cyclic garbage.
     So this module counts the objects that it moves. It collects garbage when a block begins, not when one ends: most
-    programs analyze nothing after a large text.
+    programs analyze nothing after a large text. As Python does, it waits for more garbage where more objects are alive,
+    or the time for a text with thousands of kernels would grow with the square of its length.
     """
     enabled = gc.isenabled()
     moves = enabled and not _FREEZE_COUNTS and not gc.get_freeze_count()
-    if moves and _UNCOLLECTED[0] >= MAX_UNCOLLECTED_OBJECTS:
-        _UNCOLLECTED[0] = 0
+    if moves and _UNCOLLECTED[0] >= _LIMIT[0]:
         gc.collect()
+        gc.freeze()
+        _LIMIT[0] = max(MAX_UNCOLLECTED_OBJECTS, gc.get_freeze_count() // _LIVE_OBJECTS_PER_GARBAGE)
+        gc.unfreeze()
+        _UNCOLLECTED[0] = 0
     gc.disable()
     try:
         yield

@@ -231,9 +231,7 @@ def _lint_module_incremental(
     shows = settings.is_enabled if settings.selections else None
     validated = validate(module)
     yield apply_settings(validated, settings)
-    held = analyze_incrementally(
-        launched, settings.policy, notes=settings.notes, shows=shows, first=first, budget=budget
-    )
+    held = analyze_incrementally(launched, settings.policy, first, notes=settings.notes, shows=shows, budget=budget)
     for verdict in held:
         yield apply_settings(_merge(validated, verdict), settings)
 

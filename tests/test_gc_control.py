@@ -46,6 +46,31 @@ def test_garbage_is_collected_even_if_texts_are_read_in_between() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def count_collections() -> None:
+    from ptxkit import gc_control
+
+    gc_control.MAX_UNCOLLECTED_OBJECTS = 100  # type: ignore[attr-defined]
+    kept: list[list[int]] = [[] for _ in range(20_000)]  # the modules and the tree of a long text
+    counts: list[int] = []
+    gc.callbacks.append(lambda phase, info: counts.append(info["generation"]) if phase == "start" else None)
+    gc_control._LIMIT[0] = 100
+    gc.set_threshold(10**9)
+    blocks = 500
+    for _ in range(blocks):
+        with pause_collection():
+            garbage = [_Ring() for _ in range(200)]
+        del garbage
+    made = 2 * 200 * blocks  # with their dictionaries
+    assert 2 <= counts.count(2) <= made / (len(kept) / 2)
+
+
+def test_more_garbage_is_collected_at_once_where_more_objects_are_alive() -> None:
+    """Otherwise each kernel of a long text would take longer than the one before."""
+    script = "from tests.test_gc_control import count_collections; count_collections()"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_nothing_is_collected_inside() -> None:
     with pause_collection():
         assert not gc.isenabled()

@@ -61,38 +61,57 @@ def analyze(
     is; None for the default ones. explored: receives the facts of the analyzed kernels by name, for callers that need
     more than the findings. judged: receives the obligations of all kernels with their verdicts.
     """
-    *_, verdict = analyze_incrementally(module, policy, notes=notes, shows=shows, explored=explored, judged=judged)
-    return verdict
+    checked = _checked_rules(notes=notes, shows=shows)
+    if checked is None:
+        return Verdict(())
+    run = RuleRun(_with_source(module), policy, checked, AnalysisBudget(), explored, judged)
+    for _ in run.run():
+        pass
+    return run.verdict()
 
 
-def analyze_incrementally(  # noqa: PLR0913 (what callers collect, each on its own)
+def analyze_incrementally(
     module: Module,
-    policy: str = "isa",
+    policy: str,
+    first: tuple[str, str],
     *,
     notes: bool = False,
     shows: Callable[[str], bool] | None = None,
-    explored: dict[str, KernelFacts] | None = None,
-    first: tuple[str, str] | None = None,
     budget: AnalysisBudget | None = None,
-    judged: list[JudgedObligation] | None = None,
 ) -> Iterator[Verdict]:
     """Yields the verdict so far whenever a rule has added to it; the last one is complete.
 
     first: a function and a code: that kernel and that rule are checked first. budget: the budget of the module, which
-    is reduced by what is used. explored, judged: as for `analyze`.
+    is reduced by what is used. The others are those of `analyze`.
     """
-    rules = load_rules(shows or (lambda code: notes or not is_note(code)))
-    if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED):
+    checked = _checked_rules(notes=notes, shows=shows)
+    if checked is None:
         yield Verdict(())
         return
-    if module.source is None:
-        from ptxkit.syntax import parse
+    module = _with_source(module)
+    run = RuleRun(module, policy, checked, budget or AnalysisBudget())
+    for _ in run.run(first):
+        yield run.verdict()
+    if run.is_budget_exceeded:  # what the budget excludes depends on the order
+        run = RuleRun(module, policy, checked, AnalysisBudget())
+        for _ in run.run():
+            yield run.verdict()
+    yield run.verdict()
 
-        module = parse(str(module))
-    found = RuleRun(module, policy, rules, budget or AnalysisBudget(), explored, judged)
-    yield from found.verdicts(first)
-    if first is not None and found.is_budget_exceeded:  # what the budget excludes depends on the order
-        yield from RuleRun(module, policy, rules, AnalysisBudget(), explored).verdicts()
+
+def _checked_rules(*, notes: bool, shows: Callable[[str], bool] | None) -> tuple[Rule, ...] | None:
+    """Returns the rules to check, by what `analyze` is given; None if nothing can be reported."""
+    rules = load_rules(shows or (lambda code: notes or not is_note(code)))
+    return None if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED) else rules
+
+
+def _with_source(module: Module) -> Module:
+    """Returns a module whose instructions have places in a text."""
+    if module.source is not None:
+        return module
+    from ptxkit.syntax import parse
+
+    return parse(str(module))
 
 
 __all__ = ["RULES", "Rule", "analyze", "analyze_incrementally"]

@@ -55,16 +55,15 @@ class RuleRun:
         self._settled_callee_steps: set[tuple[str, int]] = set()
         self._grid_waits = GridWaitSurvey()
 
-    def verdicts(self, first: tuple[str, str] | None = None) -> Iterator[Verdict]:
-        """Yields the verdict so far whenever a rule has added to it; the last one is complete.
+    def run(self, first: tuple[str, str] | None = None) -> Iterator[None]:
+        """Checks the module, and yields whenever a rule has added to the verdict.
 
         first: the kernel, and the code of the rule, to start with.
         """
         name, code = first or (None, None)
         rules = sorted(self._rules, key=lambda rule: rule.code != code)
         for number in sorted(range(len(self._kernels)), key=lambda number: self._kernels[number].name != name):
-            for _ in self._run_kernel(self._builders[number], self._kernels[number], rules):
-                yield self._current_verdict()
+            yield from self._run_kernel(self._builders[number], self._kernels[number], rules)
         for function in self._module.functions():
             if function.body is not None and function.kind == "func":
                 steps = async_steps_of(flatten(self._module, function, self._context))
@@ -72,9 +71,9 @@ class RuleRun:
                 self._callee_builder.mark_undecided(ptx3xx.NOT_REACHED, left, _NOT_REACHED)
         if any(rule.code == ptx6xx.READ_BEFORE_GRID_WAIT for rule in rules):
             self._grid_waits.mark_deviations()
-        yield self._current_verdict()
 
-    def _current_verdict(self) -> Verdict:
+    def verdict(self) -> Verdict:
+        """Returns the verdict so far. It takes as long as there are findings in it."""
         judges = (*self._builders, self._callee_builder)
         return Verdict(
             tuple(item for judge in judges for item in judge.diagnostics),

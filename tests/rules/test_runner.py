@@ -5,10 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 
+import pytest
+
 from ptxkit import parse
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
+from ptxkit.rules import analyze
 from ptxkit.rules.model import Observation, OpenObligation, Rule
 from ptxkit.rules.runner import RuleRun
 
@@ -29,7 +33,7 @@ def test_garbage_is_collected_between_kernels_only() -> None:
         yield OpenObligation(kernel.program.steps[0], ptx3xx.NO_PATH_REACHES())
 
     held = RuleRun(parse(TWO), "isa", [Rule(ptx2xx.GENERIC_ADDRESS_IN_SPACE, check)], AnalysisBudget())
-    for _ in held.verdicts():
+    for _ in held.run():
         pass
     assert collecting == [False, False]
     assert gc.isenabled()
@@ -53,5 +57,23 @@ COPY = """
 
 
 def test_a_kernel_that_the_budget_does_not_reach_does_not_use_too_much_memory() -> None:
-    [*_, verdict] = RuleRun(parse(COPY), "isa", [], AnalysisBudget(steps=0)).verdicts()
-    assert {each.reason for each in verdict.undecided} == {str(ptx3xx.KERNEL_TOO_LARGE())}
+    held = RuleRun(parse(COPY), "isa", [], AnalysisBudget(steps=0))
+    for _ in held.run():
+        pass
+    assert {each.reason for each in held.verdict().undecided} == {str(ptx3xx.KERNEL_TOO_LARGE())}
+
+
+def test_the_verdict_of_a_module_is_made_once_however_many_kernels_add_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each one contains all findings: those after each kernel would take quadratic time and memory."""
+    made = []
+    original = RuleRun.verdict
+
+    def record(run: RuleRun) -> Verdict:
+        made.append(original(run))
+        return made[-1]
+
+    monkeypatch.setattr(RuleRun, "verdict", record)
+    head, _, body = COPY.replace("cp.async.wait_all;", "").partition(".entry kernel")
+    found = analyze(parse(head + "".join(f".entry {name}{body}" for name in "abcd")))
+    assert made == [found]
+    assert len({each.span for each in found.diagnostics}) == 4

@@ -319,6 +319,17 @@ class ModuleContext:
             names.update(operand_names(declarator.initialiser))
         return frozenset(name for name, each in self.functions.items() if name in names and each.kind == "func")
 
+    def names_of(self, name: str) -> Sequence[str]:
+        """Returns the names by which a function with a body can be called: its own one, and its aliases."""
+        return self._names_by_definition[name]
+
+    @cached_property
+    def _names_by_definition(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, function in self.functions.items():
+            found.setdefault(function.name, []).append(name)
+        return found
+
     def callees_of(self, steps: Sequence[Step]) -> list[str]:
         """Returns the functions with a body that steps call, or may call by an address."""
         named = dict.fromkeys(name for step in steps if (name := callee_of(step)) is not None)
@@ -370,7 +381,7 @@ def flatten(
     outside = outside or ModuleContext(module)
     layout, outer = outside.layout_for(function)
     parts = {function.name: _flatten_function(module, function, layout, outer, outside.functions)}
-    waiting = [function.name] if calls and outside.functions.keys() - parts else []
+    waiting = [function.name] if calls and len(outside.functions) > 1 else []
     while waiting:
         for callee in map(outside.functions.__getitem__, outside.callees_of(parts[waiting.pop()][1])):
             if callee.name not in parts:
@@ -388,7 +399,7 @@ def flatten(
     }
     together.extend(made.values())
     whole = made.pop(function.name)
-    called.update({name: made[callee.name] for name, callee in outside.functions.items() if callee.name in made})
+    called.update({alias: program for name, program in made.items() for alias in outside.names_of(name)})
     return whole
 
 
