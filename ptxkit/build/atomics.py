@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ptxkit.build.memory_access import Scope
+from ptxkit.build.errors import BuildTypeError
+from ptxkit.build.memory_access import Scope, check_choice
 from ptxkit.build.number_formats import encode_number, float_operand, needs_register
 from ptxkit.build.registers import Number, Register
 from ptxkit.kernel_model.scalar_types import FloatScalar, Scalar, ScalarT, u32
@@ -145,6 +146,7 @@ def reduce(
     From sm_90 on, a sequence of values updates consecutive elements in global memory, each atomically: two or four f32,
     two, four or eight f16 or bf16, two or four f16x2 or bf16x2.
     """
+    check_choice(operation, ReductionName, "operation")
     operands = tuple(values) if isinstance(values, Sequence) else values
     address.builder.instruction(_name("red", address, operation, order, scope), (address, operands))
 
@@ -163,5 +165,9 @@ def _as_untyped(value: Register[Any] | Number, scalar: type[Scalar]) -> Register
 
 
 def _name(head: str, address: Address[Any], operation: str, order: str, scope: str) -> str:
+    check_choice(order, AtomicOrder, "order")
+    check_choice(scope, Scope, "scope")
+    if operation in ("and", "or", "xor") and issubclass(address.type, FloatScalar):
+        raise BuildTypeError(f"bitwise operation on .{address.type.word}; use .cast(b{address.type.bits}) for the bits")
     rounds = operation in ("add", "min", "max") and needs_register(address.type)
     return f"{head}_{order}_{scope}_{operation}{'_noftz' * rounds}"

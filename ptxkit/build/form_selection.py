@@ -208,9 +208,21 @@ def _rejection_message(
         return _explain_rejections(name, rejected)
     if not hints.types:
         return f"no form of {name} has the modifiers {', '.join(keywords)}"
-    longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in find_expected_words(name)[:12])
+    names = (f"{name.rstrip('_')}_{word}" for word in find_expected_words(name))
+    longer = ", ".join([each for each in names if _has_form(each, hints)][:12])
     types = " or ".join(f".{word}" for word in hints.types)
     return f"no form of {name} is for {types}" + (f"; there is {longer}" if longer else "")
+
+
+def _has_form(name: str, hints: OperandHints) -> bool:
+    """Returns whether a name denotes a form for some types, or for those of the operands."""
+    for reading in find_readings(name):
+        try:
+            if any(table().candidates(opcode) for opcode, _ in enumerate_opcodes(reading, {}, hints)):
+                return True
+        except MissingModifierError:
+            return True
+    return False
 
 
 def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:

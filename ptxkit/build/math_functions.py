@@ -15,10 +15,25 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from ptxkit.build.errors import BuildTypeError
 from ptxkit.build.registers import Number, Register, as_constant, check_predicate, known_multiple
-from ptxkit.kernel_model.scalar_types import FloatScalar, Scalar, ScalarT, bf16, bf16x2, f32, memory_word, pred
+from ptxkit.kernel_model.scalar_types import (
+    FloatScalar,
+    Scalar,
+    ScalarT,
+    bf16,
+    bf16x2,
+    f16,
+    f16x2,
+    f32,
+    f64,
+    memory_word,
+    pred,
+)
 
 if TYPE_CHECKING:
     from ptxkit.build.instructions import InstructionBuilder
+
+
+_HALVES = (f16, bf16, f16x2, bf16x2)
 
 
 def exp2(k: InstructionBuilder, x: Register[ScalarT], *, ftz: bool = False) -> Register[ScalarT]:
@@ -28,6 +43,7 @@ def exp2(k: InstructionBuilder, x: Register[ScalarT], *, ftz: bool = False) -> R
     flushes subnormal inputs and results to zero, which saves two multiplications for f32; for bf16 it is always so.
     Also for f16x2 and bf16x2.
     """
+    _check_type(x, "exp2", (f32, *_HALVES))
     return _approximate(k, "ex2", x, ftz=ftz or x.type in (bf16, bf16x2))
 
 
@@ -37,7 +53,7 @@ def exp(k: InstructionBuilder, x: Register[f32], *, ftz: bool = False) -> Regist
     The product is rounded, so the relative error is about 2^-22 + |x| * 2^-23. Where many values are scaled
     before, include log2(e) in the scale and use `exp2`.
     """
-    return exp2(k, _check_single(x, "exp", "exp2") * math.log2(math.e), ftz=ftz)
+    return exp2(k, _check_type(x, "exp", (f32,), "; k.exp2 is for f16 and bf16, too") * math.log2(math.e), ftz=ftz)
 
 
 def log2(k: InstructionBuilder, x: Register[f32], *, ftz: bool = False) -> Register[f32]:
@@ -46,7 +62,7 @@ def log2(k: InstructionBuilder, x: Register[f32], *, ftz: bool = False) -> Regis
     The absolute error is at most 2^-22 for x in (0.5, 2), and the relative error 2^-22 elsewhere. `ftz` flushes
     subnormal inputs to zero.
     """
-    return _approximate(k, "lg2", _check_single(x, "log2"), ftz=ftz)
+    return _approximate(k, "lg2", _check_type(x, "log2", (f32,)), ftz=ftz)
 
 
 def log(k: InstructionBuilder, x: Register[f32], *, ftz: bool = False) -> Register[f32]:
@@ -54,7 +70,7 @@ def log(k: InstructionBuilder, x: Register[f32], *, ftz: bool = False) -> Regist
 
     The error is that of `log2` and of the rounding of the product.
     """
-    return log2(k, _check_single(x, "log"), ftz=ftz) * math.log(2)
+    return log2(k, _check_type(x, "log", (f32,)), ftz=ftz) * math.log(2)
 
 
 def sqrt(k: InstructionBuilder, x: Register[ScalarT], *, approx: bool = False, ftz: bool = False) -> Register[ScalarT]:
@@ -63,6 +79,7 @@ def sqrt(k: InstructionBuilder, x: Register[ScalarT], *, approx: bool = False, f
     With `approx`, `sqrt.approx.f32`, whose relative error is at most 2^-23. `ftz` flushes subnormal inputs and results
     to zero (f32 only).
     """
+    _check_type(x, "sqrt", (f32,) if approx else (f32, f64))
     return _approximate(k, "sqrt", x, ftz=ftz) if approx else _unary(k, f"sqrt_rn{'_ftz' * ftz}", x)
 
 
@@ -72,6 +89,7 @@ def rsqrt(k: InstructionBuilder, x: Register[ScalarT], *, ftz: bool = False) -> 
     The relative error is at most 2^-22.9 for f32. `ftz` flushes subnormal inputs to zero. `1.0 / k.sqrt(x)` rounds
     twice, and takes several times as long.
     """
+    _check_type(x, "rsqrt", (f32, f64))
     return _approximate(k, "rsqrt", x, ftz=ftz)
 
 
@@ -81,6 +99,7 @@ def tanh(k: InstructionBuilder, x: Register[ScalarT]) -> Register[ScalarT]:
     The relative error is at most 2^-11 for f32; the absolute error is at most 2^-10.987 for f16 and 2^-8 for bf16. Also
     for f16x2 and bf16x2.
     """
+    _check_type(x, "tanh", (f32, *_HALVES))
     return _approximate(k, "tanh", x, ftz=False)
 
 
@@ -152,10 +171,13 @@ def _common_type(name: str, values: tuple[object, ...]) -> type[Scalar]:
     return types.pop()
 
 
-def _check_single(x: Register[ScalarT], name: str, half: str = "") -> Register[ScalarT]:
-    if x.type is not f32:
-        other = f"; k.{half} is for f16 and bf16, too" if half else ""
-        raise BuildTypeError(f"{name} is for f32, not {x!r}: use .convert(f32){other}")
+def _check_type(
+    x: Register[ScalarT], name: str, types: tuple[type[Scalar], ...], remedy: str = ""
+) -> Register[ScalarT]:
+    """Returns the value. Raises `BuildTypeError` if it has none of the types."""
+    if not isinstance(x, Register) or x.type not in types:
+        words = " and ".join(each.word for each in types)
+        raise BuildTypeError(f"{name} is for {words}, not {x!r}: use .convert(f32){remedy}")
     return x
 
 

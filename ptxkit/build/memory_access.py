@@ -7,14 +7,14 @@ Model".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.limits import MAX_VECTOR_BYTES
 from ptxkit.build.packing import join_words, unpack
 from ptxkit.build.registers import Number, Register, as_constant
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.kernel_model.scalar_types import Scalar, b32, b64
+from ptxkit.kernel_model.scalar_types import Scalar, b32, b64, pred
 
 if TYPE_CHECKING:
     from ptxkit.build.addresses import Address
@@ -52,8 +52,26 @@ class AccessMode:
         return () if self.policy is None else (self.policy,)
 
 
+def check_choice(value: object, choices: object, what: str) -> None:
+    """Raises `BuildValueError` if a word is none of the choices of a `Literal`."""
+    words: tuple[str, ...] = get_args(choices)
+    if value not in words:
+        raise BuildValueError(f"the {what} is {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
+
+
+def _check_mode(mode: AccessMode, orders: object) -> None:
+    if mode.order is not None:
+        check_choice(mode.order, orders, "order")
+        check_choice(mode.scope, Scope, "scope")
+    if mode.l1 is not None:
+        check_choice(mode.l1, Eviction, "eviction priority")
+
+
 def load_elements(address: Address[Any], count: int, mode: AccessMode) -> tuple[Register[Any], ...]:
     """Loads `count` elements; see `Address.load`."""
+    _check_mode(mode, LoadOrder)
+    if mode.read_only and address.space != "global":
+        raise BuildTypeError(f"read-only loads are from global memory, not from {address!r}")
     _check_access(address, count)
     k, word = address.builder, _word_type(address.type, count)
     name = f"ld{mode.modifiers()}{_vector_word(address, count)}"
@@ -66,6 +84,7 @@ def load_elements(address: Address[Any], count: int, mode: AccessMode) -> tuple[
 
 def store_elements(address: Address[Any], values: Sequence[Register[Any] | Number], mode: AccessMode) -> None:
     """Stores the values to consecutive elements; see `Address.store`."""
+    _check_mode(mode, StoreOrder)
     count = len(values)
     _check_access(address, count)
     k, word = address.builder, _word_type(address.type, count)
@@ -84,10 +103,10 @@ def _check_bits(address: Address[Any], value: Register[Any]) -> None:
     """Raises `BuildTypeError` if a value is neither of the element's type nor untyped bits of its width."""
     wanted = address.type
     if value.type.bits != wanted.bits or "b" not in (value.type.family, wanted.family):
-        raise BuildTypeError(
-            f"a store to {address!r} takes .{wanted.word}, got {value!r}; use .convert({wanted.word}) for the value or "
-            f".reinterpret({wanted.word}) for the bits"
-        )
+        remedy = f".convert({wanted.word}) for the value or .reinterpret({wanted.word}) for the bits"
+        if value.type is pred:
+            remedy = f"k.where(p, 1, 0, {wanted.word})"
+        raise BuildTypeError(f"a store to {address!r} takes .{wanted.word}, got {value!r}; use {remedy}")
 
 
 def _check_access(address: Address[Any], count: object) -> None:

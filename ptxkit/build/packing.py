@@ -186,6 +186,8 @@ def pack_convert(
     `relu`, negative results become 0. Types of 8 bits have `rn` only, and numbers beyond their range become the largest
     ones (`.satfinite`). Needs sm_80, and sm_89 for 8 bits.
     """
+    if packed not in (f16x2, bf16x2, e4m3x2, e5m2x2):
+        raise BuildTypeError(f"pack_convert makes f16x2, bf16x2, e4m3x2 or e5m2x2, not {packed!r}")
     saturates = packed in (e4m3x2, e5m2x2)
     name = f"cvt_{rounding}{'_satfinite' * saturates}{'_relu' * relu}_{packed.word}_f32"
     place = k.register(packed)

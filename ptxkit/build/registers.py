@@ -21,6 +21,8 @@ from ptxkit.kernel_model.scalar_types import (
     ScalarT,
     UnsignedScalar,
     b8,
+    f32,
+    f64,
     pred,
     register_class,
 )
@@ -137,8 +139,7 @@ class Register(Generic[ScalarT]):
         return self * other
 
     def __rtruediv__(self, other: Number) -> Register[ScalarT]:
-        if not issubclass(self.type, FloatScalar):
-            raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
+        self._check_divides()
         if other == 1:  # the reciprocal rounds as the division does
             return self._arithmetic("rcp_rn", self, None)
         return self._arithmetic("div_rn", other, self)
@@ -166,9 +167,13 @@ class Register(Generic[ScalarT]):
             return self >> power.bit_length() - 1
         return self._arithmetic("div", self, other)
 
+    def __rfloordiv__(self, other: int) -> Register[ScalarT]:
+        if not issubclass(self.type, IntegerScalar):
+            raise BuildTypeError(f"`//` divides integers, not .{self.type.word}")
+        return self._arithmetic("div", other, self)
+
     def __truediv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        if not issubclass(self.type, FloatScalar):
-            raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
+        self._check_divides()
         return self._arithmetic("div_rn", self, other)
 
     def __mod__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
@@ -176,6 +181,9 @@ class Register(Generic[ScalarT]):
         if power is not None:
             return self._bitwise(f"and_b{self.type.bits}", (self, power - 1), self.multiple)
         return self._arithmetic("rem", self, other, min(self.multiple, known_multiple(other)))
+
+    def __rmod__(self, other: int) -> Register[ScalarT]:
+        return self._arithmetic("rem", other, self)
 
     def __neg__(self) -> Register[ScalarT]:
         return cast("Register[ScalarT]", self.builder.instruction("neg", (self,)))
@@ -272,6 +280,12 @@ class Register(Generic[ScalarT]):
         return register
 
     # ----------------------------------------------------------------------------------------- internals
+
+    def _check_divides(self) -> None:
+        if not issubclass(self.type, FloatScalar):
+            raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
+        if self.type not in (f32, f64):
+            raise BuildTypeError(f"PTX divides f32 and f64, not {self!r}: use .convert(f32), or multiply by a number")
 
     def _power_of_two_divisor(self, divisor: object) -> int | None:
         """Returns a constant power of two by which unsigned values of this type are divided, or None.

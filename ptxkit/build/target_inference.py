@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.forms import Gate
 from ptxkit.isa.targets import Target, is_satisfied, parse_target, unmet_gates
+from ptxkit.isa.wording import describe_gate
 
 _FIRST_VERSIONS: dict[str, tuple[int, int]] = {
     "sm_75": (6, 3),
@@ -90,8 +92,12 @@ def infer_lowest_target(gates: Iterable[Gate], target: Target | None = None) -> 
         else:
             if not unmet_gates(distinct, version, choice):  # an instruction may also be removed in a later version
                 return version, choice
-    subject = failed.subject if failed else "an instruction"
-    raise ValueError(f"{subject} is not available on " + (str(target) if target else "any target with the others"))
+    if failed is None:
+        raise ValueError("an instruction is not available on any version")
+    where = str(target) if target else "any target with the others"
+    raise ValueError(
+        f"{failed.subject} is not available on {where}: it needs {describe_gate(replace(failed, subject=''))}"
+    )
 
 
 @cache

@@ -11,6 +11,7 @@ import pytest
 
 from ptxkit.build import (
     BuildTypeError,
+    BuildValueError,
     Const,
     Global,
     Kernel,
@@ -95,10 +96,19 @@ def test_lanes_add_halves_and_compare() -> None:
     assert sums.view(np.float16).tolist() == [16.0, 16.0]
 
 
-def test_memory_that_has_no_atomics_has_no_such_methods() -> None:
+def test_operations_that_do_not_exist_are_errors() -> None:
     k = Kernel("k")
     constants = k.param(Const[u32], "constants")
     assert not hasattr(constants, "atomic_add")
     with pytest.raises(BuildTypeError, match=r"no form of atom_relaxed_gpu_add is for \.u16"):
         k.param(Global[u16], "place").atomic_add(1)
+    with pytest.raises(BuildTypeError, match=r"bitwise operation on \.f32; use \.cast\(b32\)"):
+        k.param(Global[f32], "single").atomic_and(1)
+    with pytest.raises(BuildTypeError, match=r"no form of atom_relaxed_gpu_min is for \.f64; there is (?!.*_f64)"):
+        k.param(Global[f64], "double").atomic_min(1)
+    for wrong in ({"scope": "device"}, {"order": "seq_cst"}):
+        with pytest.raises(BuildValueError, match=r"the (scope|order) is .*, not"):
+            k.param(Global[u32], f"number_{next(iter(wrong))}").atomic_add(1, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(BuildValueError, match="the operation is add, min"):
+        k.param(Global[u32], "number").reduce("sum", 1)  # type: ignore[arg-type]
     k.shared(u32, 1).atomic_add(1)

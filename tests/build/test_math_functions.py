@@ -91,6 +91,14 @@ def test_other_types_are_errors_with_the_remedy(k: Kernel) -> None:
         k.fma(number, number, 1)
     with pytest.raises(BuildTypeError, match="fma takes registers of one type and numbers"):
         k.fma(half, k.register(f32), 1)  # type: ignore[misc]
+    for divide in (lambda: half / 2, lambda: 1 / half):
+        with pytest.raises(BuildTypeError, match=r"PTX divides f32 and f64, .*\.convert\(f32\), or multiply"):
+            divide()
+    for name in ("sqrt", "rsqrt"):
+        with pytest.raises(BuildTypeError, match=f"{name} is for f32 and f64"):
+            getattr(k, name)(half)
+    with pytest.raises(BuildTypeError, match="tanh is for f32 and f16 and"):
+        k.tanh(k.register(f64))
     with pytest.raises(BuildTypeError, match="use `//`"):
         1 / number
     for exponent in (0, -1, 0.5, True):
@@ -101,6 +109,8 @@ def test_other_types_are_errors_with_the_remedy(k: Kernel) -> None:
 
 def test_numbers_on_the_left_are_operands(k: Kernel) -> None:
     lane = k.laneid
+    assert (7 // lane).type is (7 % lane).type is u32
+    assert opcodes(k.module()) == ["mov.u32", "div.u32", "rem.u32", "ret"]
     assert (1 << lane).type is (0xFF & lane).type is (1 | lane).type is (3 ^ lane).type is u32
     assert (8 << lane).multiple == 8
-    assert opcodes(k.module())[1:] == ["shl.b32", "and.b32", "or.b32", "xor.b32", "shl.b32", "ret"]
+    assert opcodes(k.module())[3:] == ["shl.b32", "and.b32", "or.b32", "xor.b32", "shl.b32", "ret"]

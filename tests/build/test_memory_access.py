@@ -128,6 +128,23 @@ def test_a_vector_that_cannot_be_is_an_error_with_the_remedy() -> None:
     tile[4].aligned(8).store([0.0] * 2)
 
 
+def test_misspelled_orders_and_scopes_are_errors_with_the_choices() -> None:
+    k = Kernel("k")
+    data, tile = k.param(Global[f32], "data"), k.shared(f32, 4)
+    with pytest.raises(BuildValueError, match="the order is relaxed or acquire, not 'aquire'"):
+        data.load(order="aquire")  # type: ignore[call-overload]
+    with pytest.raises(BuildValueError, match="the order is relaxed or release, not 'acquire'"):
+        data.store(1.0, order="acquire")  # type: ignore[arg-type]
+    with pytest.raises(BuildValueError, match="the scope is cta, cluster, gpu or sys, not 'device'"):
+        data.load(order="acquire", scope="device")  # type: ignore[call-overload]
+    with pytest.raises(BuildValueError, match="the eviction priority is evict_normal, "):
+        data.load(l1="last")  # type: ignore[call-overload]
+    with pytest.raises(BuildTypeError, match="read-only loads are from global memory"):
+        tile.load(read_only=True)
+    with pytest.raises(BuildTypeError, match=r"use k\.where\(p, 1, 0, f32\)"):
+        data.store(k.laneid < 3)  # type: ignore[arg-type]
+
+
 def test_the_types_of_stored_values_are_those_of_the_elements() -> None:
     k = Kernel("k")
     tile: Shared[u32] = k.shared(u32, 8, align=16)
