@@ -32,9 +32,9 @@ What ptxas makes of it decides the speed, and was read from its machine code:
 * The consumers' code is before the producer's. After the branch to the elected thread, ptxas does not treat the
   descriptors as uniform any more, and copies each to uniform registers before each multiplication.
 
-The rules that make the kernel correct have the code that the verifier reports if one is violated. The loop over the
-rows of the schedule depends on data; what happens only in its second round is not proven, and is tested on the
-reference machine.
+The rules that make the kernel correct have the code that is reported if one is violated. The loop over the rows of the
+schedule depends on data, so `lint` proves little about it; the reference machine finds a fault wherever one of the
+synchronization instructions is deleted, but for the last wait for a turn.
 
 * mbarriers are initialized before any thread uses them (PTX501): a barrier of the CTA follows.
 * Scores and output may be accessed only after a wait for their multiplications (PTX311, PTX314), and a slot is released
