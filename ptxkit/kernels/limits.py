@@ -13,3 +13,5 @@ MAX_RING_BYTES = 226 * 1024
 
 MAX_OUTPUT_ELEMENTS = 1 << 32
 """The number of elements of an output that attention can index."""
+MAX_SCHEDULE_COUNT = (1 << 16) - 1
+"""The largest sequence, head and number of blocks in a row of attention's schedule, which has 16 bits for each."""

@@ -33,7 +33,7 @@ from ptxkit.kernels.attention_schedule import (
     encode_tiles,
     order_attention_tiles,
 )
-from ptxkit.kernels.limits import MAX_OUTPUT_ELEMENTS
+from ptxkit.kernels.limits import MAX_OUTPUT_ELEMENTS, MAX_SCHEDULE_COUNT
 
 LONG_SEQUENCE = 8192
 """From so many keys on, blocks of 192 instead of 128 keys are faster with 128 elements in a head, although the last one
@@ -98,6 +98,10 @@ class Attention:
         if scale is not None and not 0 < scale < math.inf:
             raise ArgumentError(f"scale is positive and finite, not {scale!r}; negate q for a negative one")
         self.config = choose_config(element, head, keys) if config is None else config
+        blocks = -(-keys // self.config.keys)
+        for what, count in (("sequences", batch), ("heads", heads), (f"blocks of {self.config.keys} keys", blocks)):
+            if count > MAX_SCHEDULE_COUNT:
+                raise ArgumentError(f"a plan has at most {MAX_SCHEDULE_COUNT} {what}, not {count}: use several")
         self.kernel: Kernel = _build_kernel(self.config)
         self.shape = AttentionShape(heads, key_heads, queries, 4 * head, causal, top_left)
         self.extents = {"q": (batch, queries, heads, head), "k": (batch, keys, key_heads, head)}

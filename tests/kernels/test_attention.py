@@ -231,6 +231,9 @@ def test_heads_lengths_and_the_scale_must_fit() -> None:
         Attention(1, 64, 4, 64, lengths=[(32, 64), (33, 0)])
     with pytest.raises(ArgumentError, match="batch of 1"):
         Attention(2, 64, 4, 64, lengths=[(32, 32), (32, 32)])
+    for batch, heads, keys, what in ((1 << 16, 1, 1, "sequences"), (1, 1 << 16, 1, "heads"), (1, 1, 1 << 23, "blocks")):
+        with pytest.raises(ArgumentError, match=rf"at most 65535 {what}"):
+            Attention(batch, 1, heads, 64, keys=keys)
     for scale in (-1.0, 0.0, math.inf, math.nan):
         with pytest.raises(ArgumentError, match="scale is positive and finite"):
             Attention(1, 64, 4, 64, scale=scale)

@@ -1,4 +1,4 @@
-"""Each synchronization instruction of the attention kernel is necessary: the reference machine finds a fault without it.
+"""Each synchronization instruction of the attention kernel is necessary: without it, the machine finds a fault.
 
 The machine executes more of this kernel than lint, which does not know the schedule. The problem is the smallest one
 that executes all code more than once: two tiles, of which one has three blocks with a mask and one three without it.
@@ -38,7 +38,7 @@ EXPECTED = {
 }
 """The codes that may be found, by the instruction that is deleted."""
 LAST_WAIT = "bar.sync"
-"""The last one only takes the turn that nobody needs any more. The ISA does not state that a CTA may end while a
+"""The last one only takes the turn that is passed last. The ISA does not state that a CTA may end while a
 barrier has arrivals, so the kernel does not do that; the machine knows no fault.
 """
 
