@@ -6,8 +6,10 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ptxkit.limits import MAX_UNCOLLECTED_OBJECTS
+from ptxkit.limits import MAX_UNCOLLECTED_BYTES, MAX_UNCOLLECTED_OBJECTS
 
+_YOUNG_GENERATIONS = 1
+"""The oldest of the generations of objects that did not yet survive many collections."""
 _LIVE_OBJECTS_PER_GARBAGE = 2
 """The number of live objects that are traversed for each object that may be garbage."""
 _FREEZE_COUNTS: list[int] = []
@@ -17,12 +19,30 @@ _UNCOLLECTED = [0]
 _LIMIT = [MAX_UNCOLLECTED_OBJECTS]
 """The number of such objects after which garbage is collected again."""
 
+_UNCOLLECTED_BYTES = [0]
+"""The bytes of `note_memory` since `free_noted_memory` last collected garbage."""
+
 
 def freeze_all() -> None:
     """Exempts all current objects from garbage collection until the process ends."""
     gc.collect()
     gc.freeze()
     _FREEZE_COUNTS.append(gc.get_freeze_count())
+
+
+def note_memory(size: int) -> None:
+    """Counts bytes that a few objects use: Python collects garbage by the number of objects only."""
+    _UNCOLLECTED_BYTES[0] += size
+
+
+def free_noted_memory() -> None:
+    """Frees what is garbage of the objects with the bytes that were counted, if these are many.
+
+    It is called before new ones are made. Objects that survived many collections are not traversed.
+    """
+    if _UNCOLLECTED_BYTES[0] > MAX_UNCOLLECTED_BYTES:
+        gc.collect(_YOUNG_GENERATIONS)
+        _UNCOLLECTED_BYTES[0] = 0
 
 
 @contextmanager

@@ -40,6 +40,11 @@ MAX_UNCOLLECTED_OBJECTS = 500_000
 MB.
 """
 
+MAX_UNCOLLECTED_BYTES = 4 * 1024 * 1024
+"""The bytes of memory of finished launches of the reference machine that may be freed later. Records about each byte
+take up to fifty times as much.
+"""
+
 MAX_DRAWN_BLOCKS = 20_000
 """The number of basic blocks of one function that are drawn: the layout of more takes minutes."""
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ptxkit.gc_control import pause_collection
-from ptxkit.limits import MAX_UNCOLLECTED_OBJECTS
+from ptxkit.gc_control import free_noted_memory, note_memory, pause_collection
+from ptxkit.limits import MAX_UNCOLLECTED_BYTES, MAX_UNCOLLECTED_OBJECTS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -78,3 +78,17 @@ def test_nothing_is_collected_inside() -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_few_objects_with_much_memory_are_freed() -> None:
+    gc.disable()
+    try:
+        for size, left in ((MAX_UNCOLLECTED_BYTES // 2, 1), (MAX_UNCOLLECTED_BYTES, 0)):
+            gc.collect()
+            free_noted_memory()
+            _Ring()
+            note_memory(size)
+            free_noted_memory()
+            assert _Ring.alive == left
+    finally:
+        gc.enable()

@@ -22,6 +22,7 @@ from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
 from ptxkit.emulator.threads.launch_geometry import LaunchGeometry
 from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.gc_control import free_noted_memory
 from ptxkit.syntax.tree import Module
 
 POLICIES = ("eager", "late", "torn", "random")
@@ -117,6 +118,7 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
         from ptxkit.syntax import parse
 
         module = parse(module)
+    free_noted_memory()  # of earlier runs
     program = Executable(module, entry, shared, least_alignment)
     launch: LaunchGeometry = make_launch(program.entry, grid, block, cluster, shared)
     program.decode_function(entry)  # assigns addresses to the parameters

@@ -22,6 +22,7 @@ from ptxkit.emulator.core.findings import ExecutionFault, InvalidLaunchError
 from ptxkit.emulator.core.lane_set import ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.gc_control import note_memory
 
 _GAP = 512
 _ALIGNMENT = 256
@@ -133,9 +134,14 @@ class MemorySegment:
         """Sets the initial contents of memory."""
         self._initial_contents.append((address, numpy.frombuffer(octets, numpy.uint8)))
 
+    @property
+    def used_bytes(self) -> int:
+        """The bytes of all allocations, and of the gaps between them."""
+        return self._next_free - self.start + _GAP
+
     def materialize(self) -> None:
         """Creates the memory of all allocations."""
-        self.buffer = ByteBuffer(self._next_free - self.start + _GAP, self.name)
+        self.buffer = ByteBuffer(self.used_bytes, self.name)
         for address, octets in self._initial_contents:
             at = address - self.start
             self.buffer.data[at : at + len(octets)] = octets
@@ -208,6 +214,7 @@ class LaunchMemory:
 
     def materialize(self) -> None:
         """Creates the memory of all allocations."""
+        note_memory(sum(arena.used_bytes for arena in self.segments.values()))
         for arena in self.segments.values():
             arena.materialize()
 
