@@ -292,7 +292,7 @@ def _emit_thread_copies(
         if plan.mechanism == CP_ASYNC:
             k.instruction("cp_async_cg" if unit == 16 else "cp_async_ca", (to[offset], of[offset], unit))
         else:
-            _copy_unit(k, to[offset], of[offset], unit)
+            _copy_unit(to[offset], of[offset], unit)
 
     first = group.rank * unit
     step = group.size * unit
@@ -311,12 +311,9 @@ def _as_bytes(address: Address[Any]) -> Address[b8]:
     return address.cast(b8)
 
 
-def _copy_unit(k: InstructionBuilder, to: Address[b8], of: Address[b8], unit: int) -> None:
+def _copy_unit(to: Address[b8], of: Address[b8], unit: int) -> None:
     """Emits a load and a store of `unit` bytes: of a vector of two words if they are 16."""
     assert isinstance(to, Global | Shared)
     assert isinstance(of, Global | Shared)
     word = _WORD_TYPES[min(unit, 8)]
-    if unit == 16:
-        k.instruction("st_v2", (to.cast(word), k.instruction("ld_v2", (of.cast(word),))))
-    else:
-        to.cast(word).store(of.cast(word).load())
+    to.cast(word).store(of.cast(word).load(unit // word.size()))

@@ -15,17 +15,18 @@ floating point type".
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ptxkit.build.addresses import Address
 from ptxkit.build.control_flow import variable
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.packing import pack_convert
 from ptxkit.build.registers import Register, Variable
 from ptxkit.build.shared_matrix import Rows
 from ptxkit.build.special_registers import read_special
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.kernel_model.scalar_types import Scalar, b32, bf16, f16, f32, s32, u32
+from ptxkit.kernel_model.scalar_types import SCALARS, Scalar, b32, bf16, f16, f32, s32, u32
 
 ROWS, COLUMNS = 16, 8
 """The rows and columns of the results of one instruction."""
@@ -179,9 +180,7 @@ class Tile:
             below = first[pitch * i] if i else first
             for j in range(0, self.columns, COLUMNS):
                 results = self.piece(i, j)
-                self._flow.instruction(
-                    "st_v2", (below[j].aligned(first.alignment), results[2:] if i % ROWS else results[:2])
-                )
+                below[j].aligned(first.alignment).store(results[2:] if i % ROWS else results[:2])
 
     def packed(self, row: int, column: int, scalar: type[Scalar]) -> tuple[Register[b32], Register[b32]]:
         """Returns the results of a 16 x 8 block as pairs of halves: `cvt.rn.bf16x2.f32`. The even column is the low
@@ -190,10 +189,8 @@ class Tile:
         if scalar not in (bf16, f16) or self.type is not f32:
             raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
         results = self.piece(row, column)
-        found = [
-            cast("Register[Any]", self._flow.instruction(f"cvt_rn_{scalar.word}x2_f32", (results[at + 1], results[at])))
-            for at in (0, 2)
-        ]
+        pair = SCALARS[f"{scalar.word}x2"]
+        found = [pack_convert(self._flow, pair, results[at], results[at + 1]) for at in (0, 2)]
         low, high = (Register(self._flow, b32, each.name) for each in found)
         return low, high
 

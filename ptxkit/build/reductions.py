@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, cast, overload
 
 from ptxkit.build.addresses import Shared
 from ptxkit.build.barriers_and_fences import cta_sync
-from ptxkit.build.control_flow import if_, variable
+from ptxkit.build.control_flow import predicated, variable
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
 from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.math_functions import where
@@ -140,11 +140,17 @@ def block_reduce(
     `Kernel(threads=...)` states. Raises `BuildError` if it does not.
     """
     if isinstance(values, Register):
-        merge = merge_function(k, operation, values.type)
         start = neutral_value(operation, values.type) if isinstance(operation, str) and neutral is None else neutral
-        one = _reduce_cta(k, lambda a, b: (merge(a[0], b[0]),), (values,), scratch, (start,))
-        return one[0]
-    return _reduce_cta(k, _check_function(operation), values, scratch, neutral or ())
+
+        def reduce_one(parts: Sequence[Register[Any]], width: int) -> tuple[Register[Any], ...]:
+            return (warp_reduce(k, operation, parts[0], width=width),)
+
+        return _reduce_cta(k, reduce_one, (values,), scratch, (start,))[0]
+
+    def reduce_several(parts: Sequence[Register[Any]], width: int) -> tuple[Register[Any], ...]:
+        return warp_reduce(k, operation, parts, width=width)
+
+    return _reduce_cta(k, reduce_several, values, scratch, neutral or ())
 
 
 def merge_function(k: InstructionBuilder, operation: object, scalar: type[Scalar]) -> Merge[Any]:
@@ -213,7 +219,7 @@ def _reduce_lanes(
 
 def _reduce_cta(
     k: InstructionBuilder,
-    merge: MergeSeveral,
+    reduce: Callable[[Sequence[Register[Any]], int], tuple[Register[Any], ...]],
     values: Sequence[Register[Any]],
     scratch: Shared[Any] | None,
     neutral: Sequence[Number | None],
@@ -223,15 +229,17 @@ def _reduce_cta(
     if len(neutral) != len(values) or None in neutral:
         raise BuildValueError("a reduction by a function needs `neutral`, with a value for each of the values")
     warps = k.threads[0] // WARP_SIZE
-    merged = _reduce_lanes(k, merge, values, WARP_SIZE)
+    merged = reduce(values, WARP_SIZE)
     if warps == 1:
         return merged
     scalar = _check_scratch(scratch, merged, warps)
     name = f"parts_{len(k.declarations.variables)}"
     parts = shared(k, scalar, warps * len(merged), name=name) if scratch is None else scratch
-    with if_(k, read_special(k, "%laneid") == 0):
-        for number, value in enumerate(merged):
-            parts[warp(k) + number * warps].store(value)
+    own = warp(k)
+    places = [parts[own + number * warps] for number in range(len(merged))]
+    with predicated(k, read_special(k, "%laneid") == 0):
+        for place, value in zip(places, merged, strict=True):
+            place.store(value)
     cta_sync(k)
     lanes = 1 << (warps - 1).bit_length()
     mine = read_special(k, "%laneid") & (lanes - 1)
@@ -240,7 +248,7 @@ def _reduce_cta(
         part = variable(k, scalar, cast("Number", start))
         k.instruction("ld", (parts[mine + number * warps],), into=part, guard=mine < warps)
         found.append(part)
-    return _reduce_lanes(k, merge, found, lanes)
+    return reduce(found, lanes)
 
 
 def _check_scratch(scratch: Shared[Any] | None, values: Sequence[Register[Any]], warps: int) -> type[Scalar]:

@@ -117,6 +117,15 @@ def test_the_threads_of_a_cta_are_merged(scalar: type[Scalar], name: OperationNa
     assert found.tolist() == [FUNCTIONS[name].reduce(values, dtype=values.dtype)] * threads
 
 
+def test_the_warps_of_a_cta_use_one_instruction_where_the_target_has_it() -> None:
+    k = Kernel("k", threads=1024, target="sm_80")
+    given_, out = k.param(Global[u32], "given"), k.param(Global[u32], "out")
+    out[k.tid.x].store(k.block_reduce("add", given_[k.tid.x].load()))
+    assert opcodes(k.module()).count("redux.sync.add.u32") == 2
+    values = np.arange(1024, dtype=np.uint32)
+    assert run_kernel(k, np.zeros_like(values), values).tolist() == [values.sum()] * 1024
+
+
 def test_a_function_merges_several_values_together() -> None:
     def merge(a: Any, b: Any) -> tuple[Register[f32], Register[f32]]:
         return k.max(a[0], b[0]), a[1] + b[1]
