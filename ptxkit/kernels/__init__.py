@@ -13,6 +13,7 @@ from ptxkit.kernels.gemm import gemm
 from ptxkit.kernels.halo_exchange import halo_exchange
 from ptxkit.kernels.layer_norm import layer_norm
 from ptxkit.kernels.reduction import reduction
+from ptxkit.kernels.rms_norm import rms_norm
 from ptxkit.kernels.row_softmax import row_softmax
 from ptxkit.kernels.saxpy import saxpy
 from ptxkit.kernels.transpose import transpose
@@ -27,6 +28,7 @@ __all__ = [
     "halo_exchange",
     "layer_norm",
     "reduction",
+    "rms_norm",
     "row_softmax",
     "saxpy",
     "transpose",

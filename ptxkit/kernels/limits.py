@@ -15,3 +15,9 @@ MAX_OUTPUT_ELEMENTS = 1 << 32
 """The number of elements of an output that attention can index."""
 MAX_SCHEDULE_COUNT = (1 << 16) - 1
 """The largest sequence, head and number of blocks in a row of attention's schedule, which has 16 bits for each."""
+
+MAX_ROW_ELEMENTS = 1 << 17
+"""The largest number of elements of a row of `rms_norm`: sixteen vectors for each of 1,024 threads."""
+
+WARP_SIZE = 32
+"""The lanes of a warp."""
