@@ -12,6 +12,7 @@ from ptxkit.kernels.cluster_histogram import cluster_histogram
 from ptxkit.kernels.gemm import gemm
 from ptxkit.kernels.halo_exchange import halo_exchange
 from ptxkit.kernels.layer_norm import layer_norm
+from ptxkit.kernels.prefix_sum import prefix_sum
 from ptxkit.kernels.reduction import reduction
 from ptxkit.kernels.rms_norm import rms_norm
 from ptxkit.kernels.row_softmax import row_softmax
@@ -27,6 +28,7 @@ __all__ = [
     "gemm",
     "halo_exchange",
     "layer_norm",
+    "prefix_sum",
     "reduction",
     "rms_norm",
     "row_softmax",
