@@ -13,6 +13,8 @@ from ptxkit.kernels.gemm import gemm
 from ptxkit.kernels.halo_exchange import halo_exchange
 from ptxkit.kernels.layer_norm import layer_norm
 from ptxkit.kernels.prefix_sum import prefix_sum
+from ptxkit.kernels.radix_histogram import radix_histogram, radix_starts
+from ptxkit.kernels.radix_pass import radix_pass
 from ptxkit.kernels.reduction import reduction
 from ptxkit.kernels.rms_norm import rms_norm
 from ptxkit.kernels.row_softmax import row_softmax
@@ -29,6 +31,9 @@ __all__ = [
     "halo_exchange",
     "layer_norm",
     "prefix_sum",
+    "radix_histogram",
+    "radix_pass",
+    "radix_starts",
     "reduction",
     "rms_norm",
     "row_softmax",

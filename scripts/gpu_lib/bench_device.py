@@ -18,6 +18,7 @@ from bench_lib.bench_build import bench_build
 
 from gpu_lib.ab_timing import LAUNCHES_PER_SAMPLE, SAMPLES, Call, report_bandwidth, report_throughput
 from gpu_lib.bench_device_attention import attention
+from gpu_lib.bench_device_scans import prefix_sums, rms_norms, sorts
 from gpu_lib.bench_device_streams import heat_in_rods, histogram_of_a_gib, saxpy_of_a_gib, sum_of_a_gib
 
 
@@ -197,6 +198,9 @@ _MEASURES: dict[str, tuple[Callable[[Any], None], ...]] = {
     "transpose": (_transpose,),
     "softmax": (_softmax,),
     "layer_norm": (_layer_norm,),
+    "rms_norm": (rms_norms,),
+    "prefix_sum": (prefix_sums,),
+    "radix_sort": (sorts,),
     "streams": (saxpy_of_a_gib, sum_of_a_gib, histogram_of_a_gib, heat_in_rods),
     "gemm": (
         partial(_gemm, size=8192),
