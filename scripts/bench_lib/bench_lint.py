@@ -7,25 +7,31 @@ from __future__ import annotations
 import json
 import math
 import re
+import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench_lib.bench_common import ROOT, fastest, processor_seconds, ptxas, ptxas_version
 
 LARGE = 50_000
 REPEATS = 3
+#: The least processor seconds of ptxas of a file whose ratio counts.
+COUNTED_SECONDS = 0.2
 PARTS = ("start", "parse", "validate", "explore", "rules", "report")
 SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)
 #: A kernel with copies, barriers and loops, which is repeated.
 PATTERN = ROOT / "corpus" / "compilers" / "triton" / "matmul_s3.sm_80.ptx"
 #: The steps of a process for `ptxkit lint FILE`, with a measurement of its processor time after each part.
 STAGES = """
-import gc, json, sys
+import gc, hashlib, json, sys
 from time import process_time as clock
 gc.set_threshold(20_000, 20, 50)  # as the command does
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.isa import table
 from ptxkit.report import full_report
@@ -41,6 +47,18 @@ def timed(self):
     explore(self)
     exploring[0] += clock() - begun
 Explorer.run = timed
+counts = {"steps": 0, "events": 0, "order queries": 0}
+execute, ask = Explorer.execute, HappensBefore.first_ordered_position
+def counted(self, *arguments):
+    left = self.budget.steps
+    found = execute(self, *arguments)
+    counts["steps"] += left - self.budget.steps
+    counts["events"] += sum(len(group.events) for each in found.cluster for group in each.groups)
+    return found
+def asked(self, *arguments):
+    counts["order queries"] += 1
+    return ask(self, *arguments)
+Explorer.execute, HappensBefore.first_ordered_position = counted, asked
 text = open(sys.argv[1]).read()
 module = parse(text, sys.argv[1]); marks.append(clock())
 found = validate(module); marks.append(clock())
@@ -49,7 +67,10 @@ verdicts = [FileResult.of(sys.argv[1], each) for each in (found, more)]
 list(full_report(verdicts)); marks.append(clock())
 start, parsed, valid, analyzed, done = marks
 parts = (start, parsed - start, valid - parsed, exploring[0], analyzed - valid - exploring[0], done - analyzed)
-print(json.dumps(parts))
+reported = [(each.code, each.span.start, each.message) for each in (*found.diagnostics, *more.diagnostics)]
+reported += [(each.code, each.span.start, each.reason) for each in more.undecided]
+digest = hashlib.sha256(repr(sorted(map(str, reported))).encode()).hexdigest()[:12]
+print(json.dumps({"parts": parts, "counts": counts, "digest": digest}))
 """
 
 
@@ -60,35 +81,54 @@ def large_files(folders: Iterable[Path]) -> list[Path]:
 
 
 def compare(files: Sequence[Path]) -> list[Path]:
-    """Prints one line for each file, and returns those for which lint takes more than half of ptxas's time."""
+    """Prints two lines for each file, and the ratios of all that ptxas accepts.
+
+    Returns the files for which lint takes more than half of ptxas's time. The second line of a file has the amounts of
+    work, which are equal in each run, and a digest of the verdict, which a change of the speed leaves as it is.
+    """
     print(f"Milliseconds of processor time, best of {REPEATS}, in turns: `ptxkit lint FILE`, and `ptxas -O3` of")
     print(f"{ptxas_version()}, whole processes; and what lint's are spent on (start: Python, imports, table).")
+    print(f"Python {sys.version.split()[0]}, built with {sysconfig.get_config_var('CONFIG_ARGS') or 'unknown options'}")
     print(f"{'file':42} {'kB':>5} {'lint':>6} {'ptxas':>6} {'ratio':>6}   {''.join(f'{part:>9}' for part in PARTS)}")
-    slower = [file for file in files if not _compare(file)]
-    print(f"{len(files) - len(slower)} of {len(files)} files take at most half of ptxas's time")
+    measured = {file: times for file in files if (times := _compare(file)) is not None}
+    slower = [file for file, (mine, peer) in measured.items() if mine > peer / 2]
+    print(f"{len(measured) - len(slower)} of {len(measured)} files take at most half of ptxas's time")
+    for least in (COUNTED_SECONDS, 0):
+        ratios = [mine / peer for mine, peer in measured.values() if peer >= least]
+        if ratios:
+            name = f"{len(ratios)} files with {least:g} s and more of ptxas"
+            print(f"{name}: median ratio {statistics.median(ratios):.1f}, worst {max(ratios):.1f}")
     return slower
 
 
-def _compare(file: Path) -> bool:
+def _compare(file: Path) -> tuple[float, float] | None:
+    """Prints the times of a file, and returns those of lint and of ptxas; None if ptxas does not accept it."""
     text = file.read_text()
     target = re.search(r"\.target\s+(sm_\w+)", text)
     with tempfile.NamedTemporaryFile() as output:
         assemble = [str(ptxas()), "-O3", f"-arch={target[1] if target else 'sm_90a'}", str(file), "-o", output.name]
         lint = [sys.executable, "-m", "ptxkit", "lint", str(file)]
+        if subprocess.run(assemble, capture_output=True, check=False).returncode:
+            print(f"{file.name}: ptxas does not accept it")
+            return None
         mine, peer = fastest(lambda: _run(lint), lambda: _run(assemble), repeats=REPEATS)
-    parts = min((_time_parts(file) for _ in range(REPEATS)), key=sum)
+    runs = [_examine_parts(file) for _ in range(REPEATS)]
+    parts = min((each["parts"] for each in runs), key=sum)
     name = f"{file.parent.name}/{file.name}"[:42]
     ratio = mine / peer
     shown = "".join(f"{part * 1e3:9.0f}" for part in parts)
     print(f"{name:42} {len(text) / 1e3:5.0f} {mine * 1e3:6.0f} {peer * 1e3:6.0f} {ratio:6.2f}   {shown}", flush=True)
-    return ratio <= 0.5
+    counts = ", ".join(f"{count} {name}" for name, count in runs[0]["counts"].items())
+    print(f"{'':42} {counts}, digest {runs[0]['digest']}", flush=True)
+    return mine, peer
 
 
-def _time_parts(file: Path) -> list[float]:
+def _examine_parts(file: Path) -> dict[str, Any]:
+    """Returns the seconds of the parts of a lint, the amounts of its work, and the digest of its verdict."""
     done = subprocess.run(
         [sys.executable, "-c", STAGES, str(file)], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    found: list[float] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
