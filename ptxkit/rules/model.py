@@ -104,6 +104,7 @@ class Observation:
 
     scenario_index: the scenario of the check. exact: whether a launch certainly takes the paths. by_size: whether only
     the size of the block or of an argument decides that, and no guess; the paths of all scenarios are then proof.
+    on_all_paths: whether every path to the first step has the violation, so that it is a warning if nothing shows more.
     """
 
     key: tuple[Step, Step | None]
@@ -111,6 +112,7 @@ class Observation:
     exact: bool
     finding: Finding | None = None
     by_size: bool = False
+    on_all_paths: bool = False
 
 
 @dataclass(frozen=True, slots=True)

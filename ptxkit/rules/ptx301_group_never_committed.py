@@ -1,7 +1,8 @@
 """PTX301: an asynchronous copy is never committed to a group.
 
 What it does
-    Finds a `cp.async` or a bulk store whose thread exits without a commit that covers it.
+    Finds a `cp.async` or a bulk store whose thread exits without a commit that covers it. Where it is not known whether
+    data lead to the copy, it is a warning if no path from there has a commit.
 
 Why it matters
     A wait covers committed groups only. No wait covers a copy without a group: its bytes may arrive late, or be read
@@ -25,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.cfg.reachability import Reachability
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
-from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import obligation_words, ptx3xx
@@ -46,10 +48,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts in enumerate(kernel.scenarios):
         for thread in facts.threads.values():
             if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
-                yield from _check_thread(number, thread)
+                yield from _check_thread(kernel.program, number, thread)
 
 
-def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
+def _check_thread(program: Program, number: int, thread: ThreadView) -> Iterator[Observation]:
     exact = thread.trace.is_certain()
     seen: set[tuple[Step, bool]] = set()
     for copy in thread.copies:
@@ -59,7 +61,20 @@ def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
         if (copy.event.step, missing) not in seen:
             seen.add((copy.event.step, missing))
             finding = _finding(thread, copy) if missing else None
-            yield Observation((copy.event.step, None), number, exact, finding)
+            is_lost = finding is not None and not exact and not _may_be_committed(program, copy)
+            yield Observation((copy.event.step, None), number, exact, finding, on_all_paths=is_lost)
+
+
+def _may_be_committed(program: Program, copy: AsyncCopy) -> bool:
+    """Returns whether a path from a copy has a commit; otherwise the copy is lost whatever data lead to it."""
+    if not program.contains(copy.event.step):
+        return True
+    later = program.analysis(Reachability).steps_reachable_from([copy.event.step])
+    return any(
+        step in later and (step.is_opaque_call or any(_commits(effect, copy.group) for effect in step.effects))
+        for function in program.functions
+        for step in function.steps
+    )
 
 
 def _finding(thread: ThreadView, copy: AsyncCopy) -> Finding:
@@ -92,6 +107,11 @@ def _finding(thread: ThreadView, copy: AsyncCopy) -> Finding:
 
 def _group_of(effect: object) -> str:
     return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
+
+
+def _commits(effect: object, group: str) -> bool:
+    commits = isinstance(effect, CommitGroup) or (isinstance(effect, WaitGroup) and effect.commits)
+    return commits and _group_of(effect) == group
 
 
 def prove(proofs: FunctionProofs, site: Site) -> Evidence | None:

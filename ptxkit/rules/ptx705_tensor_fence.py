@@ -152,12 +152,12 @@ def _observe(
     if learned:
         events = use.thread.trace.events
         fenced = has_fence_between(use.thread, min(learned), use.position)
-        certain, finding = use.thread.trace.is_certain(use.position), None
-        if not fenced:
-            if not certain and _is_unfenced_on_all_paths(program, use.event.step, {events[at].step for at in learned}):
-                certain, severity = True, Severity.WARNING
-            finding = _finding(use, source, events[max(learned)].step, severity)
-        yield Observation((use.event.step, source), number, certain, finding)
+        certain = use.thread.trace.is_certain(use.position)
+        finding = None if fenced else _finding(use, source, events[max(learned)].step, severity)
+        is_never_fenced = not (fenced or certain) and _is_unfenced_on_all_paths(
+            program, use.event.step, {events[at].step for at in learned}
+        )
+        yield Observation((use.event.step, source), number, certain, finding, on_all_paths=is_never_fenced)
 
 
 def _is_unfenced_on_all_paths(program: Program, use: Step, learned: Set[Step]) -> bool:

@@ -138,6 +138,7 @@ class RuleRun:
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
             try_input_data(judge, kernel, rules)
+            judge.warn_of_all_paths()
             self._try_launches(judge, kernel, rules)
         self._ask_unproven(judge, kernel, [rule for rule in rules if rule.code in checked])
         judge.retract_impossible_conditions()

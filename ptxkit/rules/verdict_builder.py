@@ -34,11 +34,13 @@ class _ScenarioObservations:
     """The observations of a pair in one scenario.
 
     first: the first finding. certain: the first finding without a guess. is_exact: whether one observation is proof.
+    on_all_paths: the first finding that every path to its instruction has.
     """
 
     first: Finding | None = None
     certain: Finding | None = None
     is_exact: bool = False
+    on_all_paths: Finding | None = None
 
     def add(self, seen: Observation, *, proves: bool) -> None:
         if seen.finding is None:
@@ -47,6 +49,8 @@ class _ScenarioObservations:
         self.is_exact = self.is_exact or (seen.exact and proves)
         if seen.exact or seen.by_size:
             self.certain = self.certain or seen.finding
+        if seen.on_all_paths:
+            self.on_all_paths = self.on_all_paths or seen.finding
 
 
 CodeSpan: TypeAlias = tuple[str, Span]
@@ -71,6 +75,7 @@ class VerdictBuilder:
         self._spans: dict[int, Span] = {}
         self.unproven: set[CodeSpan] = set()
         """The violations that depend on guesses, in all scenarios in which they were checked."""
+        self._on_all_paths: dict[Rule, dict[Step, Finding]] = {}
 
     @property
     def has_violation(self) -> bool:
@@ -238,11 +243,25 @@ class VerdictBuilder:
             is_satisfied = any(seen.first is None for seen in all_seen)
             kept = self.satisfied_in_some_scenario if is_satisfied else self.unproven
             kept.add((rule.code, self.span_of(finding.primary)))
+            likely = next((seen.on_all_paths for seen in all_seen if seen.on_all_paths is not None), None)
+            if likely is not None and not is_satisfied:
+                self._on_all_paths.setdefault(rule, {}).setdefault(likely.primary, likely)
             reason = ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA()
             is_open = bool(scenario_facts) and not scenario_facts[0].scenario.launch.is_exact
             self.mark_undecided(rule.code, [finding.primary], reason, "block" if is_open else "", scenario_facts)
         else:
             findings.setdefault(finding.primary, finding)
+
+    def warn_of_all_paths(self) -> None:
+        """Turns questions into warnings where each path to an instruction has the violation, if nothing shows more."""
+        for rule, found in self._on_all_paths.items():
+            places = {step: (rule.code, self.span_of(step)) for step in found}
+            left = [found[step] for step, place in places.items() if place not in self.diagnostic_by_span]
+            for findings in _group_findings(replace(each, severity=Severity.WARNING) for each in left):
+                self.diagnostics.append(self._build_diagnostic(rule, *findings))
+                self.diagnostic_by_span.update((places[each.primary], self.diagnostics[-1]) for each in findings)
+            gone = {places[each.primary] for each in left}
+            self.undecided = [item for item in self.undecided if (item.code, item.span) not in gone]
 
     def _build_diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
         """Returns one diagnostic for a finding and for others that the same fix settles."""

@@ -9,6 +9,8 @@ from tests.rules.support import Case
 
 _WORD = "ld.global.u32 %r20, [%rd1]; setp.eq.u32 %p4, %r20, 0;"
 _COPY = "cp.async.cg.shared.global [%r4], [%rd2], 16;"
+#: A copy whose commit no thread executes, although a path has it.
+_LOST = f"{_COPY} setp.ne.u32 %p7, %r1, %r1; @%p7 cp.async.commit_group; cp.async.wait_group 0;"
 _INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r5], {}; //= init\nbar.sync 0;"
 _ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [%r5];"
 _WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], %r21;"
@@ -39,8 +41,8 @@ end:""",
     ),
     Case(
         "the kernel writes the length that decides whether another CTA reaches a copy",
-        f"{_ELSEWHERE} {_COPY} cp.async.wait_group 0;\nend: st.global.u32 [%rd1+4], %r6;",
-        undecided=("PTX301",),
+        f"{_ELSEWHERE} {_LOST}\nend: st.global.u32 [%rd1+4], %r6;",
+        undecided=("PTX300", "PTX301"),
     ),
     Case(
         "a counter is increased up to zero before a copy without a commit",
@@ -53,8 +55,9 @@ cp.async.wait_group 0; //= wait""",
     ),
     Case(
         "a difference that has wrapped is increased up to zero before a copy without a commit",
-        f"ld.global.u32 %r20, [%rd1]; {_UP_TO_ZERO.format('sub.s32', '1, %r20')} {_COPY} cp.async.wait_group 0;",
-        undecided=("PTX301",),
+        f"""ld.global.u32 %r20, [%rd1]; {_UP_TO_ZERO.format("sub.s32", "1, %r20")}
+cp.async.cg.shared.global [%r4], [%rd2], 16; //? PTX301 wait
+cp.async.wait_group 0; //= wait""",
     ),
     Case(
         "a word decides whether a copy without a commit is reached",
@@ -77,14 +80,21 @@ end: st.global.u32 [%rd1], %r20;""",
     ),
     Case(
         "a constant of the module decides whether a copy without a commit is reached",
-        f"ld.const.u32 %r20, [given]; setp.eq.u32 %p4, %r20, 0; @%p4 bra end; {_COPY} cp.async.wait_group 0;\nend:",
+        f"ld.const.u32 %r20, [given]; setp.eq.u32 %p4, %r20, 0; @%p4 bra end; {_LOST}\nend:",
         before=".const .u32 given = 0;",
-        undecided=("PTX301",),
+        undecided=("PTX300", "PTX301"),
     ),
     Case(
         "the kernel writes the word",
-        f"{_WORD} @%p4 bra end; {_COPY} cp.async.wait_group 0; st.global.u32 [%rd1+4], %r6;\nend:",
-        undecided=("PTX301",),
+        f"{_WORD} @%p4 bra end; {_LOST} st.global.u32 [%rd1+4], %r6;\nend:",
+        undecided=("PTX300", "PTX301"),
+    ),
+    Case(
+        "the kernel writes the word, and no path from the copy has a commit",
+        f"""{_WORD} @%p4 bra end;
+cp.async.cg.shared.global [%r4], [%rd2], 16; //? PTX301 wait
+cp.async.wait_group 0; //= wait
+st.global.u32 [%rd1+4], %r6;\nend:""",
     ),
     Case(
         "the kernel writes through the pointer of another argument",
@@ -96,21 +106,20 @@ end:""",
     ),
     Case(
         "the address of a write may be that of the word",
-        f"""{_WORD} @%p4 bra end; {_COPY} cp.async.wait_group 0;
+        f"""{_WORD} @%p4 bra end; {_LOST}
 ld.global.u64 %rd3, [%rd2]; st.global.u32 [%rd3], %r6;\nend:""",
-        undecided=("PTX301",),
+        undecided=("PTX300", "PTX301"),
     ),
     Case(
         "two loads of one word are equal",
-        f"{_WORD} ld.global.u32 %r21, [%rd1]; setp.eq.u32 %p4, %r20, %r21; @%p4 bra end; {_COPY}\n"
-        "cp.async.wait_group 0;\nend:",
-        undecided=("PTX301",),
+        f"{_WORD} ld.global.u32 %r21, [%rd1]; setp.eq.u32 %p4, %r20, %r21; @%p4 bra end; {_LOST}\nend:",
+        undecided=("PTX300", "PTX301"),
     ),
     Case(
         "no number fulfills both conditions on a word",
-        f"""{_WORD} @%p4 bra end; and.b32 %r21, %r20, 7; setp.lt.u32 %p4, %r21, 8; @%p4 bra end; {_COPY}
-cp.async.wait_group 0;\nend:""",
-        undecided=("PTX301",),
+        f"""{_WORD} @%p4 bra end; and.b32 %r21, %r20, 7; setp.lt.u32 %p4, %r21, 8; @%p4 bra end;
+{_LOST}\nend:""",
+        undecided=("PTX300", "PTX301"),
     ),
     Case(
         "a word decides whether all threads deadlock",

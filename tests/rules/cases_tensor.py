@@ -168,8 +168,13 @@ issued: {_WAIT} {_AFTER} {_LOAD} {_LOADED} {_OUT} {_LEAVE}""",
     ),
     _case(
         "a load directly after a wait, where loaded data lead to both",
-        f"{_DATA}@%p6 bra over;\n{_ISSUE}{_WAIT} //= wait\n{_LOAD} //? PTX705 issue wait\n{_LOADED} {_OUT}\n"
+        f"{_DATA}@%p6 bra over;\n{_ISSUE}{_WAIT} //= wait\n{_LOAD} //! PTX705 issue wait\n{_LOADED} {_OUT}\n"
         f"over: {_LEAVE}",
+    ),
+    _case(
+        "a load directly after a wait, where data that the kernel writes lead to both",
+        f"{_DATA}@%p6 bra over;\n{_ISSUE}{_WAIT} //= wait\n{_LOAD} //? PTX705 issue wait\n{_LOADED} {_OUT}\n"
+        f"over: st.global.u32 [%rd1+4], %r1; {_LEAVE}",
     ),
     _case(
         "a fence between a wait and a load that loaded data may omit",
