@@ -91,11 +91,12 @@ second: bar.sync 0; joined: {_OTHER}""",
     Case(
         "a stage that is emptied without a change of parity, as often as the data say",
         _STAGE.format(flip=""),
-        undecided=("PTX505", "PTX621"),
+        undecided=("PTX300", "PTX505", "PTX621"),
     ),
     Case(
         "a stage that is filled and emptied as often as the data say",
         _STAGE.format(flip="xor.b32 %r22, %r22, 1;"),
+        undecided=("PTX300",),
     ),
     Case(
         "a copy of what another warp stores, without a barrier",
@@ -171,7 +172,7 @@ done:""",
         f"""{_DATA} {_COPY_IN} mov.u32 %r20, 0;
 loop: setp.ge.u32 %p8, %r20, %r10; @%p8 bra left; cp.async.wait_group 0; add.u32 %r20, %r20, 1; bra loop;
 left: {_OWN} cp.async.wait_group 0;""",
-        undecided=("PTX302",),
+        undecided=("PTX300", "PTX302"),
     ),
     Case(
         "a branch on data over the wait for an mbarrier",

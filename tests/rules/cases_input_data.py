@@ -152,5 +152,6 @@ cp.async.commit_group;
 ld.shared.u32 %r21, [%r4]; //! PTX302 copy wait
 cp.async.wait_group 0; //= wait
 bra next;\nend:""",
+        undecided=("PTX300",),
     ),
 )

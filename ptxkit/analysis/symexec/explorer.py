@@ -169,16 +169,7 @@ class Explorer:
             if turn is None:
                 break
             self._explore(turn)
-        self._explore_rounds()
         self._explore_other_orders()
-
-    def _explore_rounds(self) -> None:
-        """Executes loops that no execution repeated with data of the host that let them repeat, as a list of work."""
-        loads = self.program.analysis(input_loads) if self.unrepeated_steps else ()
-        for scale in INPUT_SCALES if loads else ():
-            data = InputData(self.symbolic_values, frozenset(loads), scale)
-            if self._reaches_missed(Scenario(self.launch, SAMPLES[0], is_flipped=True, data=data)):
-                return
 
     def with_input_data(self) -> Iterator[Explorer]:
         """Yields the executions of the kernel with some choices of the data that the host prepares.

@@ -230,18 +230,13 @@ class GroupState:
         return bool(value & 1)
 
     def side_by_data(self, condition: SymbolicValue) -> bool | None:
-        """Returns the side that the data of the host decide; None where not only they decide it, or are not given.
-
-        It is a guess in a scenario that proves nothing by itself.
-        """
+        """Returns the side that the data of the host decide; None where not only they decide it, or are not given."""
         data = self.scenario.data
         decided = None if data is None else data.side_of(condition, self.step, self.code.trap_side(self.step))
         if decided is None:
             return None
         side, words = decided
         self.trace.deciding_words |= words
-        if self.scenario.is_flipped:
-            self.note_guess()
         return side
 
     def diverge(self, sides: Sequence[object]) -> None:
