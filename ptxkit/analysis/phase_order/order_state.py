@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
+from ptxkit.analysis.abstract_interpretation.value_graph import ValueNode
 from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.phase_order.access_batches import PROXY_FENCE, TENSOR_FENCE, AccessBatch
 from ptxkit.analysis.phase_order.comparisons import bounds, is_possible
@@ -129,8 +130,8 @@ class ScheduleState:
     """One state of the schedule.
 
     at: the state of each group whose ordering step is next; None where the group has left the kernel. passed:
-    the groups that a barrier has released. assumed: the unknown predicates that were assumed. tokens: the parity of
-    the phase of each group's last arrival that returned a token. counts: the outcomes of
+    the groups that a barrier has released. assumed: the unknown predicates that were assumed. tokens: the value
+    that each group's last arrival with a token returned, and the parity of its phase. counts: the outcomes of
     shared branches. left: what the groups of each CTA publish that have left the kernel, for which barriers of all
     threads do not wait. fences: what a group published with its last memory fence, `("released", group)`, and what it
     has observed by relaxed operations since then, `("observed", group)`. is_repeated: whether a group has gone back in
@@ -143,7 +144,7 @@ class ScheduleState:
     assumed: dict[tuple[Atom, int], int] = field(default_factory=dict)
     events: dict[Event, EventOrder] = field(default_factory=dict)
     barriers: dict[object, PhaseState] = field(default_factory=dict)
-    tokens: dict[tuple[int, object], int] = field(default_factory=dict)
+    tokens: dict[tuple[int, object], tuple[ValueNode | None, int]] = field(default_factory=dict)
     counts: dict[Hashable, IterationCount | BranchOutcomes] = field(default_factory=dict)
     left: dict[int, Known] = field(default_factory=dict)
     fences: dict[tuple[str, int], Known] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from ptxkit.analysis.values.cta_values import apply
 from ptxkit.analysis.values.uniform_terms import UniformTerm, atom
 from ptxkit.fast_dataclasses import replace
 from tests.analysis.intervals.test_interval_proofs import is_proven, proofs_of
+from tests.rules import cases_phases
 from tests.rules.test_address_proofs import kernel
 
 CORPUS = Path(__file__).resolve().parents[3] / "corpus"
@@ -265,3 +266,9 @@ def test_counts_of_iterations_that_are_far_in_the_past_repeat() -> None:
         seen.add(known)
     assert len(seen) < 100
     assert known.decide(0, LoopExit("count", 0, 1), (0, None), stays=True) is None
+
+
+def test_a_wait_with_the_token_of_an_earlier_arrival_proves_no_order() -> None:
+    by_token = {case.name: case.text for case in cases_phases.TOKENS}
+    assert is_proven(by_token["a wait with the token of the last arrival"])
+    assert not is_proven(by_token["a wait with the token of an earlier phase"])
