@@ -230,7 +230,7 @@ class OrderingEffects:
         return barrier, parity & 1
 
     def _token_after(self, step: Step, effect: fx.MbarrierArrive) -> ValueNode | None:
-        """Returns the value of the register in which an arrival returns its token; None if there is none."""
+        """Returns the value of the register that receives the token of an arrival; None without a register."""
         operand = step.operand(effect.state)
         register = step.scope.register_name(operand.text) if isinstance(operand, Name) else None
         return self._values.graph.after(step, register) if register is not None else None
