@@ -27,7 +27,7 @@ from ptxkit.analysis.values.value_numbers import ValueNumbers
 from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import ALL, Access, CtaGroup, MbarrierEffect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.syntax.tree import Integer, Operand, operand_names
+from ptxkit.syntax.tree import Integer, Name, Operand, operand_names
 
 Origin: TypeAlias = "Merge | Assignment"
 """A value that is given: at a merge of the control flow, or the result of a wait for an mbarrier."""
@@ -112,6 +112,16 @@ class ThreadValues:
             found = self.resolve(self.graph.before(step, step.scope.register_name(name)))
             self._before[step, name] = found
         return found
+
+    def register_after(self, step: Step, role: str | None) -> ValueNode | None:
+        """Returns the value that a step assigns to the register of a role; None if that names no register."""
+        register = _register_of(step, role)
+        return None if register is None else self.graph.after(step, register)
+
+    def register_before(self, step: Step, role: str | None) -> ValueNode | None:
+        """Returns the value of the register of a role before a step, without moves; None if that names no register."""
+        register = _register_of(step, role)
+        return None if register is None else self.resolve(self.graph.before(step, register))
 
     def resolve(self, node: ValueNode) -> ValueNode:
         """Returns the only other value that may reach a merge; the node itself if there are several."""
@@ -440,3 +450,8 @@ def _functions_in(expression: Expression) -> Iterator[str]:
             yield expression.function
         for each in expression.arguments:
             yield from _functions_in(each)
+
+
+def _register_of(step: Step, role: str | None) -> str | None:
+    operand = step.operand(role)
+    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None

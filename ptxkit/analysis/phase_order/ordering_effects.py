@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Sequence
 
 from ptxkit.analysis.abstract_interpretation.async_groups import pending_groups
-from ptxkit.analysis.abstract_interpretation.value_graph import ValueNode
 from ptxkit.analysis.intervals.cta_states import IntervalState
 from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.intervals.thread_values import ThreadValues
@@ -41,7 +40,6 @@ from ptxkit.isa.expressions import Expression
 from ptxkit.semantics.mbarrier_state import MAX_TX_COUNT
 from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.constants import WARP_SIZE
-from ptxkit.syntax.tree import Name
 
 _WINDOW = SharedWindow()
 #: The number of threads of a warpgroup.
@@ -151,7 +149,7 @@ class OrderingEffects:
                 self._expect(state, group, key, self._sum(at, step, effect.expect, threads))
             barrier = self._phase_of(state, key, group)
             if effect.state is not None:
-                state.tokens[group, key] = self._token_after(step, effect), barrier.parity
+                state.tokens[group, key] = self._values.register_after(step, effect.state), barrier.parity
             state.barriers[key] = replace(barrier, expected=barrier.expected - (number if effect.drop else 0))
             self._release(state, group, key, number, known)
 
@@ -221,25 +219,13 @@ class OrderingEffects:
             parity: object = self._uniform(self._values.operand(step, step.operand(effect.phase), at.values), group)
         else:
             token, parity = state.tokens.get((group, key), (None, None))
-            if token is None or token is not self._token_before(step, effect):
+            if token is None or token is not self._values.register_before(step, effect.phase):
                 raise UnknownOrderError("the token of a wait may be that of an earlier arrival")
         if not isinstance(parity, int):
             raise UnknownOrderError("the phase of a wait is unknown")
         if barrier.parity != parity & 1 and not state.knows_last_phase(key, group, age=1):
             raise UnknownOrderError("a wait may be for an earlier phase")
         return barrier, parity & 1
-
-    def _token_after(self, step: Step, effect: fx.MbarrierArrive) -> ValueNode | None:
-        """Returns the value of the register that receives the token of an arrival; None without a register."""
-        operand = step.operand(effect.state)
-        register = step.scope.register_name(operand.text) if isinstance(operand, Name) else None
-        return self._values.graph.after(step, register) if register is not None else None
-
-    def _token_before(self, step: Step, effect: fx.MbarrierWait) -> ValueNode | None:
-        """Returns the value of the register that holds the token of a wait; moves are not followed."""
-        operand = step.operand(effect.phase)
-        register = step.scope.register_name(operand.text) if isinstance(operand, Name) else None
-        return self._values.resolve(self._values.graph.before(step, register)) if register is not None else None
 
     def meet(self, state: ScheduleState, group: int, at: IntervalState, step: Step, effect: fx.Barrier) -> bool:
         """Arrives at a barrier, or waits there; returns whether the group may continue."""
