@@ -56,8 +56,9 @@ class ExitPoison:
 
     def replacements(self, program: Program) -> dict[int, tuple[Statement, ...]]:
         """Returns the statements in the place of each exit of a kernel; none if a thread can exit elsewhere."""
-        kept = _mbarrier_variables(program)
-        if program.function.kind != "entry" or kept is None or not _ends_with_exit(program):
+        is_kernel = program.function.kind == "entry" and _ends_with_exit(program)
+        kept = _mbarrier_variables(program) if is_kernel else None
+        if kept is None:
             return {}
         ends = [step for step in program.steps if _ends_thread(step)]
         stores = [self._stores(program, step, kept) for step in ends]

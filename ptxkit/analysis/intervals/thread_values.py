@@ -115,13 +115,13 @@ class ThreadValues:
 
     def register_after(self, step: Step, role: str | None) -> ValueNode | None:
         """Returns the value that a step assigns to the register of a role; None if that names no register."""
-        register = _register_of(step, role)
-        return None if register is None else self.graph.after(step, register)
+        operand = step.operand(role)
+        return self.graph.after(step, step.scope.register_name(operand.text)) if isinstance(operand, Name) else None
 
     def register_before(self, step: Step, role: str | None) -> ValueNode | None:
         """Returns the value of the register of a role before a step, without moves; None if that names no register."""
-        register = _register_of(step, role)
-        return None if register is None else self.resolve(self.graph.before(step, register))
+        operand = step.operand(role)
+        return self.node_before(step, operand.text) if isinstance(operand, Name) else None
 
     def resolve(self, node: ValueNode) -> ValueNode:
         """Returns the only other value that may reach a merge; the node itself if there are several."""
@@ -450,8 +450,3 @@ def _functions_in(expression: Expression) -> Iterator[str]:
             yield expression.function
         for each in expression.arguments:
             yield from _functions_in(each)
-
-
-def _register_of(step: Step, role: str | None) -> str | None:
-    operand = step.operand(role)
-    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None
