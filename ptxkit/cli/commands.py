@@ -25,6 +25,7 @@ SECTIONS = {
         "stress": "Run one kernel on the GPU under random delays.",
         "watch": "Run a Python program, and check each kernel that it compiles.",
         "fuzz": "Test ptxkit, ptxas and the GPU against each other.",
+        "litmus": "Check litmus tests against the memory consistency model of PTX.",
     },
     "Compile": {
         "compile": "Check PTX files, and compile and link them to a cubin.",

@@ -1,1 +1,1 @@
-"""Litmus tests in their own notation, and all executions of each that the memory model allows."""
+"""Litmus tests as kernels for the reference machine, and what their publishers say about them."""

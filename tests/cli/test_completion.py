@@ -24,7 +24,7 @@ def offer_words(words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("ptxkit l", ["plain,lint", "plain,lsp"]),
+        ("ptxkit l", ["plain,lint", "plain,litmus", "plain,lsp"]),
         ("ptxkit lint --show-u", ["plain,--show-undecided"]),
         ("ptxkit lint --format gi", ["plain,github", "plain,gitlab"]),
         ("ptxkit lint --select PTX40", [f"plain,PTX40{number}" for number in range(1, 9)]),

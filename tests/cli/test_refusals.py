@@ -21,7 +21,7 @@ DIAGNOSTIC = re.compile(r"(?P<place>[^\s:]+(:\d+:\d+)?): PTX\d{3} error: (?P<mes
 """An error in an input."""
 
 NEEDED = {"view": ["k.ptx", "-o", "k.html"], "isa": [], "explain": [], "rule": [], "fuzz": ["--count", "1"]}
-NEEDED |= {"lsp": [], "watch": []}
+NEEDED |= {"lsp": [], "watch": [], "litmus": ["t.litmus"]}
 """The arguments with which a command runs; `k.ptx` for the others."""
 
 BAD = {
@@ -99,6 +99,13 @@ BAD = {
         ["--cache", "gcc"],
         ["--config", "wrong.toml", "--show-settings", "k.ptx"],
     ],
+    "litmus": [
+        ["nowhere.litmus"],
+        ["k.ptx"],
+        ["wrong.toml"],
+        ["--policy", "lax", "t.litmus"],
+        ["--format", "xml", "t.litmus"],
+    ],
     "lsp": [],
     "watch": [["nowhere.py"], ["-m"], ["--timeout", "soon", "k.py"], ["--config"]],
     "explain": [["PTX41"], ["nope"], ["--all", "PTX401"], ["--format", "xml"]],
@@ -162,6 +169,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "k.ptx").write_text(CLEAN)
     (tmp_path / "broken.ptx").write_text(BROKEN)
     (tmp_path / "other.ptx").write_text(CLEAN.replace("entry k", "entry j"))
+    (tmp_path / "t.litmus").write_text("PTX t\n{ x = 0; }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\nexists (x == 1)\n")
     (tmp_path / "wrong.toml").write_text('\nslect = ["PTX4"]\n')
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -13,7 +13,7 @@ from ptxkit.fast_dataclasses import fields
 from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
 from ptxkit.testing.pipelines.plan import PipelinePlan
 from ptxkit.testing.generators.litmus import Litmus
-from ptxkit.testing.oracles.axiomatic_model import LitmusProgram, ModelEvent
+from ptxkit.testing.oracles.litmus_programs import LitmusProgram, ModelEvent
 
 _RECORDED_CLASSES = (GeneratedPipeline, Litmus)
 """The classes of arguments of oracles that have recipes."""

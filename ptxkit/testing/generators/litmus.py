@@ -15,7 +15,8 @@ import numpy as np
 from ptxkit.device_runs.device_launch import DeviceLaunch
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.linter import lint
-from ptxkit.testing.oracles.axiomatic_model import (
+from ptxkit.testing.oracles.budgeted_run import emulate_within_budget
+from ptxkit.testing.oracles.litmus_programs import (
     PLACEMENTS,
     SCOPES,
     AllowedBehavior,
@@ -23,7 +24,6 @@ from ptxkit.testing.oracles.axiomatic_model import (
     ModelEvent,
     compute_behavior,
 )
-from ptxkit.testing.oracles.budgeted_run import emulate_within_budget
 from ptxkit.testing.oracles.session import track_oracle
 from ptxkit.testing.pipelines.plan import Choose
 

@@ -9,7 +9,7 @@ from hypothesis import find, given, settings
 
 from ptxkit.testing import strategies
 from ptxkit.testing.generators.litmus import SHAPES, Litmus, assert_litmus, litmus_test
-from ptxkit.testing.oracles.axiomatic_model import AllowedBehavior, LitmusProgram, ModelEvent, compute_behavior
+from ptxkit.testing.oracles.litmus_programs import AllowedBehavior, LitmusProgram, ModelEvent, compute_behavior
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 QUIET = settings(max_examples=25, deadline=None, database=None, derandomize=True)
