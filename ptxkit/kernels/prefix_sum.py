@@ -74,11 +74,11 @@ class PrefixSumConfig:
     element: ElementName = "f32"
     exclusive: bool = False
     threads: int = 128
-    vectors: int = 8
+    vectors: int = 16
     group: int = WARP_SIZE
-    min_ctas: int | None = 12
+    min_ctas: int | None = 6
     relay: bool = True
-    pause: int = 0
+    pause: int = 100
 
     @property
     def tile(self) -> int:

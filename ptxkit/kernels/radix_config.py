@@ -32,7 +32,7 @@ class RadixConfig:
     threads: int = DIGITS
     items: int = 16
     group: int = 16
-    min_ctas: int | None = None
+    min_ctas: int | None = 4
 
     @property
     def tile(self) -> int:

@@ -49,8 +49,8 @@ class IntervalConflicts:
                     if (access.writes or other.writes) and self._may_meet_in_thread(access, other, own):
                         self._add(access, other)
 
-    def _add(self, first: StateAccess, second: StateAccess, units: int = 1) -> None:
-        self._pairs_left -= units
+    def _add(self, first: StateAccess, second: StateAccess) -> None:
+        self._pairs_left -= 1
         if self._pairs_left < 0:
             raise TooManyAccessesError
         self.pairs[first.step].add((first, second))
@@ -122,25 +122,24 @@ class IntervalConflicts:
             writes = [each for each in same if each.writes]
             reads.append((units, [each for each in same if not each.writes]))
             if writes:
-                for other, common in used.overlapping(units):
-                    self._add_all(writes, written[other], common)
+                for other in used.overlapping(units):
+                    self._add_all(writes, written[other])
                 if units.is_shared:
-                    common = units.count_common(units)
-                    self._add_all(writes, writes, common, with_itself=not isinstance(lows, int))
+                    self._add_all(writes, writes, with_itself=not isinstance(lows, int))
                 used.add(units)
                 written[units] = writes
         for units, own in reads:
-            for other, common in used.overlapping(units) if own else ():
-                self._add_all(own, written[other], common)
+            for other in used.overlapping(units) if own else ():
+                self._add_all(own, written[other])
 
     def _add_all(
-        self, first: Sequence[StateAccess], second: Sequence[StateAccess], units: int, *, with_itself: bool = False
+        self, first: Sequence[StateAccess], second: Sequence[StateAccess], *, with_itself: bool = False
     ) -> None:
-        """Adds the pairs of accesses that are not compatible. units: those that several threads use in each pair."""
+        """Adds the pairs of accesses that are not compatible."""
         for access in first:
             for other in second:
                 if (access is not other or with_itself) and not access.is_compatible_with(other):
-                    self._add(access, other, units)
+                    self._add(access, other)
 
     # One thread.
 

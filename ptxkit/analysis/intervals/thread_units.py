@@ -40,11 +40,10 @@ class ThreadUnits:
                     if first.setdefault(at, tid) != tid:
                         self.users[at] = _SEVERAL
 
-    def count_common(self, other: ThreadUnits) -> int:
-        """Returns the number of units that two threads use, each in one of these accesses."""
+    def meets(self, other: ThreadUnits) -> bool:
+        """Returns whether two threads use the same unit, each in one of these accesses."""
         users, others = self.users, other.users
-        common = users.keys() & others.keys()
-        return sum([users[at] != others[at] or users[at] == _SEVERAL for at in common])
+        return any(users[at] != others[at] or users[at] == _SEVERAL for at in users.keys() & others.keys())
 
 
 class UsedUnits:
@@ -61,13 +60,13 @@ class UsedUnits:
         for at in common:
             self._further[at].append(units)
 
-    def overlapping(self, units: ThreadUnits) -> Iterator[tuple[ThreadUnits, int]]:
-        """Yields the added accesses that use the same units as an access in other threads, with the number of units."""
+    def overlapping(self, units: ThreadUnits) -> Iterator[ThreadUnits]:
+        """Yields the added accesses that use the same units as an access in other threads."""
         common = self._common(units)
         found = dict.fromkeys(self._first[at] for at in common)
         for at in common if self._further else ():
             found.update(dict.fromkeys(self._further.get(at, ())))
-        yield from ((each, count) for each in found if (count := each.count_common(units)))
+        yield from (each for each in found if each.meets(units))
 
     def _common(self, units: ThreadUnits) -> set[int]:
         if self._first.keys().isdisjoint(units.users):
