@@ -58,8 +58,8 @@ class EventRelations:
     def issue_order(self) -> Relation:
         """Asynchronous operations are ordered after the earlier instructions of their thread: from the issue on.
 
-        Those of wgmma.mma_async are not; only fences before it order them ("wgmma.mma_async": `wgmma.fence` and the
-        fence of the async proxy).
+        Those of wgmma.mma_async are not: what precedes it has to be fenced. A fence of the async proxy orders them, and
+        so does a barrier or a wait: silent about these; decided so because operands that a copy wrote need no more.
         """
         pairs: list[tuple[int, int]] = []
         for at in members(self.skeleton.asynchronous):
@@ -68,7 +68,7 @@ class EventRelations:
             if self.events[issue].is_ordered_issue:
                 pairs.append((issue, at))
             else:
-                before = self.program_order.inverse.rows[issue] & self.proxy_fences
+                before = self.program_order.inverse.rows[issue] & (self.proxy_fences | self.skeleton.synchronizations)
                 pairs += [(each, at) for each in members(before)]
         return Relation.of_pairs(self.count, pairs)
 
@@ -333,8 +333,30 @@ class OrderedExecution:
         overlapping = self.skeleton.same_location
         conflicts = overlapping.between(writes, accesses) | overlapping.between(accesses, writes)
         ordered = self.orders.causality | self.orders.causality.inverse
-        found = conflicts - self.model.morally_strong - ordered
+        found = conflicts - self.model.morally_strong - ordered | self._unordered_lifetimes
         return Relation([row >> at + 1 << at + 1 for at, row in enumerate(found.rows)])
+
+    @cached_property
+    def _unordered_lifetimes(self) -> Relation:
+        """From mbarrier.init and mbarrier.inval to the other operations on the object that are not ordered with them.
+
+        Silent about the order of these in "mbarrier"; decided so because they write the object, and are not strong. An
+        operation at the end of an asynchronous instruction counts as its issue.
+        """
+        uses = self.skeleton.mbarrier_uses
+        acting = [at if (issue := self.skeleton.issues[at]) is None else issue for at in range(self.skeleton.count)]
+        core = self.orders.thread_causality
+        return Relation.of_pairs(
+            self.skeleton.count,
+            (
+                (one, other)
+                for one, first in uses
+                for other, second in uses
+                if one != other and first.location == second.location and (first.is_lifetime or second.is_lifetime)
+                if acting[one] != acting[other]
+                if not core.has(acting[one], acting[other]) and not core.has(acting[other], acting[one])
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)

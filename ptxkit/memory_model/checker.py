@@ -10,6 +10,7 @@ from ptxkit.memory_model.axioms import ISA, Axiom, is_consistent, violated_axiom
 from ptxkit.memory_model.conditions import holds
 from ptxkit.memory_model.executions import Candidate, CandidateEnumerator
 from ptxkit.memory_model.litmus_test import LitmusTest
+from ptxkit.memory_model.ptx_header import OK, SILENT
 from ptxkit.memory_model.relations import Relation
 from ptxkit.memory_model.traces import Ending, Trace, blocked_prefixes, enumerate_traces
 
@@ -46,6 +47,7 @@ class LitmusVerdict:
     """
 
     test: LitmusTest
+    policy: str
     answer: Answer = Answer.FORBIDDEN
     does_hold: bool = False
     witness: Candidate | None = None
@@ -57,8 +59,10 @@ class LitmusVerdict:
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether the answer is the one that the test states; where it states none, whether its statement holds."""
-        return self.does_hold
+        """Whether the answer is that of the verdict which the test states; without one, whether its statement holds."""
+        if not self.test.expected:
+            return self.does_hold
+        return self.does_hold == (self.test.expected == OK or (self.test.expected == SILENT and self.policy == ISA))
 
 
 def check(test: LitmusTest, policy: str = ISA) -> LitmusVerdict:
@@ -68,7 +72,7 @@ def check(test: LitmusTest, policy: str = ISA) -> LitmusVerdict:
 
 class _Checker:
     def __init__(self, test: LitmusTest, policy: str) -> None:
-        self.test, self.verdict = test, LitmusVerdict(test)
+        self.test, self.verdict = test, LitmusVerdict(test, policy)
         self.enumerator = CandidateEnumerator(test, policy)
         self.names = [each.name for each in test.threads]
 

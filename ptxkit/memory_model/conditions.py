@@ -17,7 +17,9 @@ from ptxkit.memory_model.errors import LitmusError
 FinalState: TypeAlias = Mapping[str, int]
 """The values of registers (`P1:r0`) and locations (`x`) at the end of an execution."""
 
-_TOKEN = re.compile(r"\s*(?:(/\\|&&|\\/|\|\||==|!=|<=|>=|[=<>~!()])|(P?\d+\s*:\s*%?\w+)|(-?\d+)|(\[?%?\w[\w.+\[\]]*))")
+_TOKEN = re.compile(
+    r"\s*(?:(/\\|&&|\\/|\|\||==|!=|<=|>=|[=<>~!()])|(P?\d+\s*:\s*%?\w+)|(-?\d+)|(\[?%?[\w$][\w$.+@\[\]]*))"
+)
 _TESTS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "=": operator.eq,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.memory_model.axioms import Axiom, OrderedExecution
-from ptxkit.memory_model.events import EventKind
+from ptxkit.memory_model.events import EventKind, MbarrierUse, SyncUse
 from ptxkit.memory_model.executions import Candidate
 from ptxkit.memory_model.litmus_test import LitmusTest
 from ptxkit.memory_model.relations import Relation, members
@@ -68,12 +68,17 @@ def _event_text(candidate: Candidate, names: Sequence[str], at: int) -> str:
     event = candidate.skeleton.events[at]
     text = f"{names[at]}: {event.text}"
     if event.issue is not None:
-        text = f"{text} [{event.kind.value} {event.location}]" if event.is_access else f"{text} [complete]"
+        what = f"{event.kind.name.lower()} {event.location}" if event.is_access else _use_text(event.use)
+        text = f"{names[at]}:   {what}"
     if event.kind is EventKind.READ:
         text = f"{text}  = {candidate.values[at]}"
     if event.is_atomic and event.kind is EventKind.WRITE:
         text = f"{text}  := {candidate.values[at]}"
     return text
+
+
+def _use_text(use: SyncUse | None) -> str:
+    return f"{use.action} {use.location}" if isinstance(use, MbarrierUse) else "complete"
 
 
 def communication_edges(execution: OrderedExecution) -> Iterator[Edge]:

@@ -67,9 +67,10 @@ class BarrierUse:
 class MbarrierUse:
     """An operation on an mbarrier object at a location.
 
-    action: `init`, `inval`, `arrive`, `expect`, `complete` or `wait`. count: of arrivals. size: bytes that are expected
-    or complete. phase: the parity that a wait names, or the event of its thread that returned the state token, if
-    `by_state`. holds: whether the wait returned true.
+    action: `init`, `inval`, `arrive`, `pend` (one more arrival is expected in this phase), `expect`, `complete` or
+    `wait`. count: of arrivals. size: bytes that are expected or complete. phase: the parity that a wait names; if
+    `by_state`, how many events before it the arrival is that returned the token. holds: whether the wait returned true.
+    drops: whether the arrivals count for no later phase.
     """
 
     location: str
@@ -80,6 +81,11 @@ class MbarrierUse:
     by_state: bool = False
     holds: bool = True
     drops: bool = False
+
+    @property
+    def is_lifetime(self) -> bool:
+        """Whether it begins or ends the lifetime of the object."""
+        return self.action in ("init", "inval")
 
 
 SyncUse: TypeAlias = BarrierUse | MbarrierUse
@@ -128,7 +134,7 @@ class MemoryEvent:
     def is_strong(self) -> bool:
         """Whether it is a strong operation."""
         if self.kind is EventKind.FENCE or isinstance(self.use, MbarrierUse):
-            return self.use is None or self.use.action not in ("init", "inval")
+            return not isinstance(self.use, MbarrierUse) or not self.use.is_lifetime
         if isinstance(self.use, BarrierUse):
             return self.use.level == "cluster"
         return self.is_access and self.order != "weak"

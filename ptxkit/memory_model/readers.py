@@ -10,6 +10,8 @@ from ptxkit.memory_model.errors import LitmusError
 from ptxkit.memory_model.limits import MAX_TEST_BYTES
 from ptxkit.memory_model.litmus_test import LitmusTest
 from ptxkit.memory_model.mixedproxy_format import is_mixedproxy, parse_mixedproxy
+from ptxkit.memory_model.ptx_format import parse_ptx_test
+from ptxkit.memory_model.ptx_header import has_header
 
 _DAT3M = "PTX"
 """The first word of a test in Dat3M's format."""
@@ -25,10 +27,12 @@ def read_tests(text: str, path: str) -> Iterator[LitmusTest]:
     words = text.split(None, 1)
     if words and words[0] == _DAT3M:
         yield parse_dat3m(text)
+    elif has_header(text):
+        yield parse_ptx_test(text)
     elif is_mixedproxy(text):
         yield from parse_mixedproxy(text, PurePath(path).stem)
     else:
         raise LitmusError(
             "the text is in none of the formats of litmus tests",
-            "begin with `PTX NAME` (Dat3M), or with `d0.b0.t0 { ... }` and `permit` or `assert` (mixedproxy)",
+            "begin with `PTX NAME` (Dat3M), write `d0.b0.t0 { ... }` (mixedproxy), or add `// litmus:` to a PTX module",
         )

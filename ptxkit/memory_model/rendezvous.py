@@ -242,6 +242,8 @@ class _Explorer:
             outcome = record.state.expect_tx(use.size, may_complete=use.action == "expect")
         if use.action == "arrive" and not (outcome is not None and outcome.is_error):
             outcome = record.state.arrive(use.count)
+        elif use.action == "pend":
+            outcome = record.state.add_pending(use.count)
         elif use.action == "complete":
             outcome = record.state.complete_tx(use.size)
         if outcome is not None and outcome.is_error:

@@ -14,6 +14,7 @@ from ptxkit.memory_model.drawing import (
     draw_execution,
     event_names,
 )
+from ptxkit.memory_model.events import MbarrierUse
 from ptxkit.memory_model.executions import Candidate
 
 
@@ -73,8 +74,10 @@ def race_text(verdict: LitmusVerdict) -> str:
     names = event_names(verdict.race.candidate.skeleton)
     events = verdict.race.candidate.skeleton.events
     one, other = verdict.race.first, verdict.race.second
+    use = events[one].use
+    location = use.location if isinstance(use, MbarrierUse) else events[one].location
     return (
-        f"data race: {names[one]} and {names[other]} access {events[one].location}, and neither causality order "
+        f"data race: {names[one]} and {names[other]} access {location}, and neither causality order "
         "nor moral strength relates them (Conflict and Data-races)"
     )
 

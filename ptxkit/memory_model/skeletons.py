@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from ptxkit.memory_model.events import EventKind, MemoryEvent, Placement
+from ptxkit.memory_model.events import EventKind, MbarrierUse, MemoryEvent, Placement
 from ptxkit.memory_model.relations import Relation, members
 from ptxkit.memory_model.rendezvous import Rendezvous, find_rendezvous
 
@@ -82,6 +82,11 @@ class Skeleton:
         return (1 << self.count) - 1 & ~self.initial
 
     @cached_property
+    def synchronizations(self) -> int:
+        """The uses of barriers and mbarrier objects, and the waits for groups."""
+        return self.where(lambda event: event.kind is EventKind.SYNC)
+
+    @cached_property
     def asynchronous(self) -> int:
         """The events of asynchronous instructions other than their issue."""
         return sum(1 << at for at, issue in enumerate(self.issues) if issue is not None)
@@ -93,6 +98,11 @@ class Skeleton:
         for at in members(self.writes):
             writes.setdefault(self.events[at].location, []).append(at)
         return [(at, writes[self.events[at].location]) for at in members(self.reads)]
+
+    @cached_property
+    def mbarrier_uses(self) -> list[tuple[int, MbarrierUse]]:
+        """The operations on mbarrier objects, with their numbers."""
+        return [(at, event.use) for at, event in enumerate(self.events) if isinstance(event.use, MbarrierUse)]
 
     @cached_property
     def rendezvous(self) -> tuple[Rendezvous, ...]:
