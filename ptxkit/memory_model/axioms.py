@@ -340,23 +340,22 @@ class OrderedExecution:
     def _unordered_lifetimes(self) -> Relation:
         """From mbarrier.init and mbarrier.inval to the other operations on the object that are not ordered with them.
 
-        Silent about the order of these in "mbarrier"; decided so because they write the object, and are not strong. An
-        operation at the end of an asynchronous instruction counts as its issue.
+        Silent about their order in "mbarrier"; decided so because they write the object, and are not strong. An
+        operation at the end of an asynchronous instruction counts as its issue. A wait is only ordered by what its
+        thread did before, as an earlier try of it may come too early.
         """
-        uses = self.skeleton.mbarrier_uses
-        acting = [at if (issue := self.skeleton.issues[at]) is None else issue for at in range(self.skeleton.count)]
-        core = self.orders.thread_causality
-        return Relation.of_pairs(
-            self.skeleton.count,
-            (
-                (one, other)
-                for one, first in uses
-                for other, second in uses
-                if one != other and first.location == second.location and (first.is_lifetime or second.is_lifetime)
-                if acting[one] != acting[other]
-                if not core.has(acting[one], acting[other]) and not core.has(acting[other], acting[one])
-            ),
-        )
+        skeleton, core = self.skeleton, self.orders.thread_causality
+        before_wait = skeleton.program_order | core @ skeleton.program_order
+        pairs = []
+        for one, first in skeleton.mbarrier_uses:
+            for other, second in skeleton.mbarrier_uses:
+                acting = [at if (issue := skeleton.issues[at]) is None else issue for at in (one, other)]
+                if not first.is_lifetime or first.location != second.location or acting[0] == acting[1]:
+                    continue
+                order = before_wait if second.action == "wait" else core
+                if not order.has(*acting) and not core.has(acting[1], acting[0]):
+                    pairs.append((min(one, other), max(one, other)))
+        return Relation.of_pairs(skeleton.count, pairs)
 
 
 @dataclass(frozen=True, slots=True)

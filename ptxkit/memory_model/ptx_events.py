@@ -51,7 +51,7 @@ from ptxkit.memory_model.events import (
 from ptxkit.memory_model.litmus_test import Input, TimedEvent
 from ptxkit.memory_model.ptx_memory import PtxLocation, PtxMemory
 from ptxkit.memory_model.ptx_state import PtxState
-from ptxkit.memory_model.ptx_values import PtxStep, Registers, ValueReader
+from ptxkit.memory_model.ptx_values import PtxOperandReader, PtxStep, Registers
 from ptxkit.semantics.ordering import ACQUIRE_ORDERS, CLUSTER_LEVEL, IMPLICIT_FENCE_GROUPS, RELEASE_ORDERS, scope_level
 from ptxkit.semantics.value_ops import WRAPPING, bit_mask
 from ptxkit.syntax.constants import WARP_SIZE
@@ -92,7 +92,7 @@ class EventMaker:
 
     memory: PtxMemory
     place: Placement
-    reader: ValueReader
+    reader: PtxOperandReader
     _semantics: dict[int, Semantics | None] = field(default_factory=dict)
 
     def inputs(self, step: PtxStep, state: PtxState) -> list[Input]:
@@ -124,7 +124,7 @@ class EventMaker:
         """Returns the value that an instruction loads from a parameter; None for any other."""
         for effect in step.match.effects:
             if isinstance(effect, Access) and effect.space.startswith("param"):
-                offset = self.reader.known_role(step, effect.address, registers)
+                offset = self.reader.require_role(step, effect.address, registers)
                 return self.memory.parameter_values.get(offset, 0)
         return None
 
@@ -150,7 +150,7 @@ class EventMaker:
             raise LitmusError(
                 f"the model does not cover `{step.text}`", "it covers loads, stores and atomic operations"
             )
-        address = self.reader.known_role(step, access.address, registers)
+        address = self.reader.require_role(step, access.address, registers)
         size = self._size(step, access.size, registers)
         count = int(semantics.named_arguments.get("count") or 1)
         each = size // count
@@ -162,7 +162,7 @@ class EventMaker:
     def _size(self, step: PtxStep, size: Expression | None, registers: Registers) -> int:
         if size is None:
             raise LitmusError(f"the size of `{step.text}` is not known", "copy without a tensor map")
-        return self.reader.known(step, self.reader.evaluate(step, size, registers))
+        return self.reader.require(step, self.reader.evaluate(step, size, registers))
 
     def _copy(self, step: PtxStep, registers: Registers) -> _Copy | None:
         """Returns the locations of an asynchronous instruction; None for any other."""
@@ -178,11 +178,11 @@ class EventMaker:
         if reads is None:
             return _Copy((), tuple((None, self.memory.use(target)) for target in targets), None, writes)
         source = self._range(step, reads, registers)
-        pairs = tuple((one, other) for target in targets for one, other in self.memory.copied(source, target))
+        pairs = tuple((one, other) for target in targets for one, other in self.memory.copy_pairs(source, target))
         return _Copy(tuple(dict.fromkeys(one for one, _ in pairs)), pairs, reads, writes)
 
     def _range(self, step: PtxStep, access: Access, registers: Registers) -> PtxLocation:
-        address = self.reader.known_role(step, access.address, registers)
+        address = self.reader.require_role(step, access.address, registers)
         return self.memory.locate(access.space, address, self._size(step, access.size, registers), self.place)
 
     def _targets(self, step: PtxStep, access: Access, registers: Registers) -> Iterator[PtxLocation]:
@@ -197,14 +197,14 @@ class EventMaker:
         ctas = sorted({each.cta for each in self.memory.places if each.cluster == self.place.cluster})
         if mask_role == ALL:
             return [self.memory.home(cta) for cta in ctas]
-        mask = self.reader.known_role(step, mask_role, registers)
+        mask = self.reader.require_role(step, mask_role, registers)
         return [self.memory.home(cta) for rank, cta in enumerate(ctas) if mask >> rank & 1]
 
     def _matrix(self, step: PtxStep, access: Access, registers: Registers) -> PtxLocation:
         """Returns the first word of the matrix that a descriptor denotes ("Matrix Descriptor Format": the address
         without its low four bits is in the low 14 bits).
         """
-        descriptor = self.reader.known_role(step, access.address, registers)
+        descriptor = self.reader.require_role(step, access.address, registers)
         rank = self.memory.rank_of(self.place.cta)
         address = self.memory.map_rank("shared", (descriptor & bit_mask(14)) << 4, rank)
         start = self.memory.locate("shared::cta", address, 1, self.place)
@@ -217,7 +217,7 @@ class EventMaker:
 
     def barrier_name(self, step: PtxStep, role: str, registers: Registers, cta: int | None = None) -> str:
         """Returns the name of the mbarrier object at an address, or of that at the same offset in another CTA."""
-        address = self.reader.known_role(step, role, registers)
+        address = self.reader.require_role(step, role, registers)
         space = "generic" if address >> 32 else "shared::cluster"
         found = self.memory.locate(space, address, 8, self.place)
         return (found if cta is None else replace(found, cta=cta)).name
@@ -414,14 +414,14 @@ class _StepEvents:
             case WaitGroup():
                 self._make_group_wait(effect)
             case MbarrierInit() | MbarrierInvalidate():
-                count = self._known(effect.count) if isinstance(effect, MbarrierInit) else 0
+                count = self._require(effect.count) if isinstance(effect, MbarrierInit) else 0
                 action = "init" if isinstance(effect, MbarrierInit) else "inval"
                 self._add_use(MbarrierUse(self._barriers(effect.barrier, None)[0], action, count))
             case MbarrierArrive():
                 self._make_arrival(effect)
             case MbarrierExpect():
                 for name in self._barriers(effect.barrier, effect.multicast):
-                    self._add_use(MbarrierUse(name, "expect", size=self._known(effect.size)))
+                    self._add_use(MbarrierUse(name, "expect", size=self._require(effect.size)))
             case MbarrierComplete(asynchronous=False):
                 self._make_signals(effect, None)
             case MbarrierTrack():
@@ -429,13 +429,13 @@ class _StepEvents:
             case MbarrierWait():
                 self._make_wait(effect, values[0])
 
-    def _known(self, expression: Expression | None) -> int:
+    def _require(self, expression: Expression | None) -> int:
         return self.maker._size(self.step, expression, self.registers)
 
     def _make_proxy_fence(self, effect: ProxyFence) -> None:
         location = None
         if effect.address is not None:
-            address = self.maker.reader.known_role(self.step, effect.address, self.registers)
+            address = self.maker.reader.require_role(self.step, effect.address, self.registers)
             location = self.maker.memory.locate("generic", address, 128, self.maker.place).name
         fenced = FencedProxy(effect.proxy, effect.direction, effect.spaces, location)
         is_both = effect.direction == "both"
@@ -443,8 +443,8 @@ class _StepEvents:
         self._add(MemoryEvent(kind, self.step.text, order=order, scope=scope_level(effect.scope), fenced=fenced))
 
     def _make_barrier(self, effect: Barrier) -> None:
-        number = 0 if effect.number is None else self._known(effect.number)
-        awaited = None if effect.threads is None else self._known(effect.threads) // WARP_SIZE
+        number = 0 if effect.number is None else self._require(effect.number)
+        awaited = None if effect.threads is None else self._require(effect.threads) // WARP_SIZE
         scope = CLUSTER_LEVEL if effect.level == "cluster" else 0
         self._add_use(BarrierUse(effect.level, number, effect.action, awaited), order=effect.order, scope=scope)
 
@@ -452,15 +452,15 @@ class _StepEvents:
         if effect.commits:
             self.state = self.state.commit(effect.group).commit(effect.group + _SOURCES)
         kind = effect.group + (_SOURCES if effect.read_only else "")
-        completes = self.state.awaited(kind, self._known(effect.pending))
+        completes = self.state.awaited_events(kind, self._require(effect.pending))
         self._add(MemoryEvent(EventKind.SYNC, self.step.text, completes=completes))
 
     def _make_arrival(self, effect: MbarrierArrive) -> None:
         order = effect.order if effect.order in RELEASE_ORDERS else "relaxed"
-        expected = 0 if effect.expect is None else self._known(effect.expect)
+        expected = 0 if effect.expect is None else self._require(effect.expect)
         at = self.at + len(self.events)
         for name in self._barriers(effect.barrier, effect.multicast):
-            use = MbarrierUse(name, "arrive", self._known(effect.count), expected, drops=effect.drop)
+            use = MbarrierUse(name, "arrive", self._require(effect.count), expected, drops=effect.drop)
             self._add_use(use, order=order, scope=scope_level(effect.scope))
         if effect.state is not None:
             self._assign(effect.state, [at])
@@ -482,7 +482,7 @@ class _StepEvents:
 
     def _make_wait(self, effect: MbarrierWait, outcome: int) -> None:
         order = "acquire" if effect.order in ACQUIRE_ORDERS else "relaxed"
-        phase = self.maker.reader.known_role(self.step, effect.phase, self.registers)
+        phase = self.maker.reader.require_role(self.step, effect.phase, self.registers)
         by_state = effect.by == "state"
         if by_state:
             phase = self.at + len(self.events) - phase

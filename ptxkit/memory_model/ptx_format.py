@@ -9,7 +9,7 @@ from ptxkit.memory_model.ptx_events import EventMaker
 from ptxkit.memory_model.ptx_header import read_header
 from ptxkit.memory_model.ptx_memory import PtxMemory, initial_values
 from ptxkit.memory_model.ptx_threads import PtxCode, decorate
-from ptxkit.memory_model.ptx_values import ValueReader, special_values
+from ptxkit.memory_model.ptx_values import PtxOperandReader, special_values
 from ptxkit.memory_model.traces import enumerate_traces
 from ptxkit.semantics.linear_code import linearize
 from ptxkit.semantics.symbols import NameScope
@@ -45,7 +45,7 @@ def parse_ptx_test(text: str) -> LitmusTest:
     steps = decorate(code)
     threads = []
     for at, place in enumerate(header.places):
-        reader = ValueReader(memory, place, special_values(memory, place))
+        reader = PtxOperandReader(memory, place, special_values(memory, place))
         threads.append(LitmusThread(f"P{at}", place, PtxCode(steps, reader, EventMaker(memory, place, reader))))
     test = LitmusTest(
         header.title or kernel.name,

@@ -161,7 +161,7 @@ class PtxMemory:
             raise LitmusError(f"`{name}` is no variable of the kernel", "write `P0:%r1` for a register")
         return name
 
-    def copied(self, source: PtxLocation, target: PtxLocation) -> Iterator[tuple[PtxLocation, PtxLocation]]:
+    def copy_pairs(self, source: PtxLocation, target: PtxLocation) -> Iterator[tuple[PtxLocation, PtxLocation]]:
         """Yields the pairs of locations that a copy from one range of bytes to another concerns; the first word if no
         other access does.
         """

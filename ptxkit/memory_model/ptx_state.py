@@ -49,7 +49,7 @@ class PtxState:
         """Commits the open group of a kind."""
         return self._with_groups(kind, (*self._groups_of(kind), ()))
 
-    def awaited(self, kind: str, pending: int) -> frozenset[int]:
+    def awaited_events(self, kind: str, pending: int) -> frozenset[int]:
         """Returns the events of the committed groups without the last `pending` ones."""
         closed = self._groups_of(kind)[:-1]
         return frozenset(each for group in closed[: max(len(closed) - pending, 0)] for each in group)

@@ -34,7 +34,7 @@ from ptxkit.memory_model.limits import MAX_LOCAL_STEPS
 from ptxkit.memory_model.litmus_test import Input, Operation, ThreadState, TimedEvent
 from ptxkit.memory_model.ptx_events import EventMaker, is_refused
 from ptxkit.memory_model.ptx_state import PtxState
-from ptxkit.memory_model.ptx_values import PtxStep, ValueReader
+from ptxkit.memory_model.ptx_values import PtxOperandReader, PtxStep
 from ptxkit.semantics.control_flow import successors_of
 from ptxkit.semantics.linear_code import LinearCode
 from ptxkit.semantics.ordering import is_warp_barrier
@@ -68,7 +68,7 @@ class PtxCode:
     """The code of one thread of a kernel."""
 
     steps: Sequence[PtxStep]
-    reader: ValueReader
+    reader: PtxOperandReader
     maker: EventMaker
     _live: list[frozenset[str]] = field(default_factory=list)
 

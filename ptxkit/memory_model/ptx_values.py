@@ -32,7 +32,7 @@ class PtxStep:
 
 
 @dataclass(slots=True, eq=False)
-class ValueReader:
+class PtxOperandReader:
     """Reads values in one thread. specials: the special registers by name."""
 
     memory: PtxMemory
@@ -44,11 +44,11 @@ class ValueReader:
         operand = step.match.operand(role, step.step.instruction)
         return None if operand is None else self.operand(step, operand, registers)
 
-    def known_role(self, step: PtxStep, role: str, registers: Registers) -> int:
+    def require_role(self, step: PtxStep, role: str, registers: Registers) -> int:
         """Returns the value of the operand with a role. Raises LitmusError if it is not known."""
-        return self.known(step, self.role(step, role, registers))
+        return self.require(step, self.role(step, role, registers))
 
-    def known(self, step: PtxStep, value: int | None) -> int:
+    def require(self, step: PtxStep, value: int | None) -> int:
         """Returns a value that must be known. Raises LitmusError if it is not."""
         if value is None:
             raise LitmusError(f"the value of an operand of `{step.text}` is not known", "use integers in a litmus test")
@@ -119,7 +119,7 @@ class ValueReader:
         return None
 
 
-_ADDRESS_FUNCTIONS: Mapping[str, Callable[[ValueReader, str, Sequence[int]], int]] = {
+_ADDRESS_FUNCTIONS: Mapping[str, Callable[[PtxOperandReader, str, Sequence[int]], int]] = {
     "to_generic": lambda reader, space, values: reader.memory.to_generic(space, values[0]),
     "from_generic": lambda reader, space, values: reader.memory.from_generic(space, values[0]),
     "map_rank": lambda reader, space, values: reader.memory.map_rank(space, values[0], values[1]),
