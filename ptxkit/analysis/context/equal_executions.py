@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.analysis.symexec.explorer import Exploration
+from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import fields
+
+_UNCOMPARED = ("events", "operand_violations", "block_violations", "depends_on_block")
+"""The fields of groups that are compared elsewhere, or may differ."""
 
 
 def are_equal_clusters(first: Sequence[Exploration], second: Sequence[Exploration]) -> bool:
@@ -43,12 +46,12 @@ def _differ_in_form(first: Exploration, second: Exploration) -> bool:
 def _differ_in_fields(first: GroupTrace, second: GroupTrace) -> bool:
     if len(first.events) != len(second.events):
         return True
-    names = (each.name for each in fields(first) if each.name not in ("events", "operand_violations"))
+    names = (each.name for each in fields(first) if each.name not in _UNCOMPARED)
     return any(getattr(first, name) != getattr(second, name) for name in names)
 
 
 def _have_equal_events(first: GroupTrace, second: GroupTrace) -> bool:
-    return all(map(_are_equal_events, first.events, second.events))
+    return first.events is second.events or all(map(_are_equal_events, first.events, second.events))
 
 
 def _are_equal_events(

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 from ptxkit.analysis.dataflow.dependence import Dependence, may_be_one_buffer
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
-from ptxkit.analysis.symexec.explorer import Exploration
+from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall, make_event
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import LaunchConfig

@@ -32,7 +32,8 @@ from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
 from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
-from ptxkit.analysis.symexec.explorer import Exploration, Explorer
+from ptxkit.analysis.symexec.exploration import Exploration
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges

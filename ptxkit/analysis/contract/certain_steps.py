@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.explorer import Exploration
+from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.analysis.values.scenario import SAMPLES, LaunchConfig, Scenario
 from ptxkit.syntax.tree import Operand

@@ -13,7 +13,8 @@ from ptxkit.analysis.cfg.control_flow_graph import step_successors
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.limits import MAX_ALIGNMENT, MAX_TRIAL_STEPS
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
-from ptxkit.analysis.symexec.explorer import Exploration, Explorer, execute_all
+from ptxkit.analysis.symexec.exploration import Exploration, execute_all
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall

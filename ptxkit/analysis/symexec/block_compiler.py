@@ -30,7 +30,8 @@ class CompiledProgram:
 
     callee: returns the code of a function by its name. whole: whether steps on which no effect depends are also
     compiled, so that the execution leaves every register as the thread would. outside: whether accesses to global
-    memory are recorded even if the program has nothing that is usually checked there.
+    memory are recorded even if the program has nothing that is usually checked there; then operands are not checked,
+    because the execution without these accesses has checked them.
     """
 
     def __init__(
@@ -109,8 +110,8 @@ class CompiledProgram:
         return self.program.analysis(OrderingBranches)
 
     @cached_property
-    def _bounded_spaces(self) -> frozenset[str]:
-        return bounded_spaces(self.program)
+    def _bounded_spaces(self) -> frozenset[str] | None:
+        return None if self._records_global_accesses else bounded_spaces(self.program)
 
     def _compile_block(self, first: int) -> CompiledBlock:
         steps: list[CompiledStep] = []

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
 from ptxkit.analysis.limits import MAX_CHECKED_EXECUTIONS
 from ptxkit.analysis.symexec.check_operands import count_addressing_lanes, symbol_of, variable_of
@@ -116,24 +116,38 @@ def _check(
             found = next(filter(None, (_find_overrun(state, space, spaces, value, length) for value in ends)), None)
             return found or _find_neighbor_overrun(state, space, ends)
 
+        def find_misplaced(ends: list[Value]) -> dict[tuple[Step, str], OperandViolation]:
+            found: dict[tuple[Step, str], OperandViolation] = {}
+            for end in ends:
+                variable, offset = _variable_among_several(state, space, spaces, end) or (named, 0)
+                if variable is not None and variable is not named:
+                    misfit = OperandViolation(step, role, offset, "bounds", length, variable)
+                    found.setdefault((step, f"{place} in {variable.name}"), misfit)
+            return found
+
+        is_exact = state.scenario.launch.is_exact
         present = values_at_ends(state.guaranteed_threads)
+        of_block = present if is_exact else values_at_ends(state.active_threads)
         found = find(present)
         in_every_launch = found is not None
-        if found is None and not state.scenario.launch.is_exact:
-            found = find(values_at_ends(state.active_threads))
+        if found is None and not is_exact:
+            found = find(of_block)
         if found is not None:
+            state.trace.depends_on_block |= not is_exact
             where, held_in = found
             is_certain = is_fixed and not state.visit and state.trace.first_guess is None
             state.trace.operand_violations[(step, place)] = OperandViolation(
                 step, role, where, "bounds", length, held_in, is_certain, is_in_every_launch=in_every_launch
             )
             return
-        for end in present:
-            inside = _variable_among_several(state, space, spaces, end)
-            if inside is not None and inside[0] is not named:
-                variable, offset = inside
-                misfit = OperandViolation(step, role, offset, "bounds", length, variable)
-                state.trace.operand_violations.setdefault((step, f"{place} in {variable.name}"), misfit)
+        misplaced = find_misplaced(present)
+        for key, misfit in misplaced.items():
+            state.trace.operand_violations.setdefault(key, misfit)
+        if not is_exact:
+            of_launch = misplaced if of_block == present else find_misplaced(of_block)
+            state.trace.depends_on_block |= not misplaced.keys() <= of_launch.keys()
+            for key, misfit in of_launch.items():
+                state.trace.block_violations.setdefault(key, misfit)
 
     return check
 

@@ -53,6 +53,7 @@ def _check(operands: OperandCompiler, role: str) -> Callable[[GroupState], None]
             if not isinstance(mask, int):
                 return
             if not mask >> lane & 1:
+                state.trace.depends_on_block |= not state.scenario.launch.is_exact
                 state.trace.operand_violations[(step, role)] = OperandViolation(
                     step, role, lane, "member", mask & _ALL, is_in_every_launch=index in guaranteed
                 )

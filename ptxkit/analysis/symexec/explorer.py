@@ -16,7 +16,6 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import (
     MAX_ANALYZED_CTAS,
     MAX_DECISION_FLIPS,
-    MAX_DIVERGED_GROUPS,
     MAX_IDLE_SAMPLES,
     MAX_INPUT_TRIALS,
     MAX_LARGE_SAMPLES,
@@ -26,16 +25,16 @@ from ptxkit.analysis.limits import (
     MAX_SIMULATED_CTAS,
 )
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
-from ptxkit.analysis.symexec.executor import LockstepExecutor
+from ptxkit.analysis.symexec.earlier_executions import EarlierExecutions
+from ptxkit.analysis.symexec.exploration import Exploration, execute_all
 from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.ordering_branches import OrderingBranches
 from ptxkit.analysis.symexec.ring_sizes import further_ring_size
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts, loads_from_remote_stores
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
-from ptxkit.analysis.symexec.trace import GroupTrace
 from ptxkit.analysis.symexec.unreached_accesses import UnreachedCode, unreached_shared_accesses
-from ptxkit.analysis.symexec.unrepeated_loops import last_visits_of, steps_of_unrepeated_loops
+from ptxkit.analysis.symexec.unrepeated_loops import steps_of_unrepeated_loops
 from ptxkit.analysis.values.input_data import InputData
 from ptxkit.analysis.values.scenario import (
     FEW_TILES,
@@ -52,29 +51,6 @@ from ptxkit.analysis.values.scenario import (
 )
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.analysis.values.undefined_values import depend_on_division_by_zero
-from ptxkit.fast_dataclasses import dataclass, field
-
-
-@dataclass(slots=True)
-class Exploration:
-    """The executions of one scenario.
-
-    groups: the traces of all groups; where `is_complete`, every thread is in one of them. cluster: the explorations of
-    all CTAs of the cluster, including this one, by rank; only the first two where there are too many.
-    """
-
-    scenario: Scenario
-    groups: list[GroupTrace] = field(default_factory=list)
-    is_complete: bool = True
-    cluster: list[Exploration] = field(default_factory=list, repr=False, compare=False)
-    _last_visits: dict[Step, int] | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def last_visits(self) -> dict[Step, int]:
-        """The `last_visits_of` the finished executions."""
-        if self._last_visits is None:
-            self._last_visits = last_visits_of(self.groups)
-        return self._last_visits
 
 
 class Explorer:
@@ -83,7 +59,7 @@ class Explorer:
     pointers: the parameters that are addresses, by name and offset. budget: the remaining budget of this kernel.
     infeasible_scenarios: scenarios that cannot be a valid launch, since they use more shared memory than a CTA can
     have; their executions are not kept. given: the explorer of the kernel in another launch; arguments and positions
-    with which no execution there reached anything new are not tried again.
+    with which no execution there reached anything new are not tried again, and what it has executed is not repeated.
     """
 
     def __init__(self, program: Program, budget: AnalysisBudget | None = None, given: Explorer | None = None) -> None:
@@ -93,7 +69,10 @@ class Explorer:
         self.infeasible_scenarios: list[Scenario] = []
         self._compiled = compile_program(program)
         self.pointers = pointer_parameters(program)
-        self._outside: dict[tuple[int, int, int], tuple[Scenario, Exploration]] = {}
+        self._outside: dict[Hashable, Exploration] = {}
+        self._earlier, self._earlier_outside = map(
+            EarlierExecutions, ((), ()) if given is None else (given.explorations, given._outside.values())
+        )
         self._capacity = SharedCapacity(program)
         self.symbolic_values: SymbolicValueTable = (
             SymbolicValueTable() if given is None else given.symbolic_values.copy()
@@ -158,7 +137,7 @@ class Explorer:
         self._explore_mixed_sizes()
         self._explore_positions()
         self._explore_other_slot()
-        if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
+        if self.launch.cluster_size > 1 and all(each.is_truncated for each in self.explorations):
             self._explore(Scenario(self.launch, SMALL_SIZE))
         if not self.launch.is_exact and names_thread_counts(self.program):
             self._explore(Scenario(self.launch.with_other_size(), SAMPLES[0]))
@@ -308,7 +287,7 @@ class Explorer:
     def _explore_other_slot(self) -> None:
         """Executes a size with which a ring ends in another slot of its buffers, or uses all of them."""
         first = self.explorations[0]
-        if first.scenario.sample_count == 1 and not _is_truncated(first):
+        if first.scenario.sample_count == 1 and not first.is_truncated:
             size = further_ring_size(first.groups, first.scenario.sample, max(MORE_SAMPLES))
             if size is not None and size not in self._cut_short:
                 self._explore(Scenario(self.launch, size))
@@ -332,10 +311,10 @@ class Explorer:
         The other sizes are those of whole tiles or, where executions of whole tiles are cut short, any that lead there.
         """
         conditions, missed = self.unreached_conditions, self._missed_steps
-        is_cut = any(map(_is_truncated, self.explorations))
+        is_cut = any(each.is_truncated for each in self.explorations)
         for branch in conditions.deciding_branches(missed, self.covered_steps().difference(missed)):
             sizes = conditions.sizes_deciding(branch)
-            reaching = [each.scenario for each in self.explorations if sizes and _covers(each, branch)]
+            reaching = [each.scenario for each in self.explorations if sizes and each.covers(branch)]
             whole = [each for each in reaching if each.has_whole_tiles] or (reaching if is_cut else [])
             if whole and (ODD_TILES, ()) not in [each.arguments for each in reaching]:
                 yield Scenario(self.launch, whole[0].sample, overrides=tuple((at, ODD_TILES) for at in sorted(sizes)))
@@ -383,7 +362,7 @@ class Explorer:
             return []
         cluster = self.execute(scenario).cluster
         if not scenario.overrides:
-            self._cut_short[scenario.sample] = any(map(_is_truncated, cluster[:MAX_ANALYZED_CTAS]))
+            self._cut_short[scenario.sample] = any(each.is_truncated for each in cluster[:MAX_ANALYZED_CTAS])
         if all(self._capacity.fits(each.groups) for each in cluster):
             self.explorations.extend(cluster[:MAX_ANALYZED_CTAS])
         else:
@@ -392,21 +371,31 @@ class Explorer:
 
     def execute_outside(self, given: Scenario, rank: int, cluster_index: int) -> Exploration:
         """Executes a scenario in a CTA of the grid, with all accesses to global memory recorded; once for all users."""
-        key = (id(given), rank, cluster_index)
+        scenario = given.of_rank(rank)
+        scenario.cluster_index, scenario.sample_count = cluster_index, given.sample_count
+        key = scenario.conditions
         if key not in self._outside:
-            scenario = given.of_rank(rank)
-            scenario.cluster_index, scenario.sample_count = cluster_index, given.sample_count
-            self._outside[key] = given, self.execute(scenario, self._compiled_with_global_accesses)
-        return self._outside[key][1]
+            self._outside[key] = self.execute(scenario, outside=True)
+        return self._outside[key]
 
-    def execute(self, scenario: Scenario, code: CompiledProgram | None = None) -> Exploration:
-        """Executes one scenario, and the other CTAs of its cluster. Guesses made for one CTA hold for the next ones."""
-        size = scenario.launch.cluster_size
+    def execute(self, scenario: Scenario, *, outside: bool = False) -> Exploration:
+        """Executes one scenario, and the other CTAs of its cluster. Guesses made for one CTA hold for the next ones.
+
+        outside: whether all accesses to global memory are recorded. What was executed before counts as executed again,
+        so that the budget does not depend on it.
+        """
+        earlier = (self._earlier_outside if outside else self._earlier).repeat(scenario)
+        if earlier is not None and earlier.steps <= self.budget.steps:
+            self.budget.steps -= earlier.steps
+            return earlier
+        size, conditions, left = scenario.launch.cluster_size, scenario.conditions, self.budget.steps
         cluster: list[Exploration] = []
         for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYZED_CTAS):
             scenario = scenario.of_rank(rank) if rank else scenario
-            cluster.append(self._execute_cta(scenario, code or self._compiled))
+            code = self._compiled_with_global_accesses if outside else self._compiled
+            cluster.append(self._execute_cta(scenario, code))
             cluster[-1].cluster = cluster
+        cluster[0].conditions, cluster[0].steps = conditions, left - self.budget.steps
         return cluster[0]
 
     @cached_property
@@ -459,33 +448,3 @@ class Explorer:
     def covered_steps(self) -> set[Step]:
         """Returns every step that some execution reached, including those of called functions."""
         return set().union(*(group.covered_steps for e in self.explorations for group in e.groups))
-
-
-def _covers(exploration: Exploration, step: Step) -> bool:
-    return any(step in group.covered_steps for group in exploration.groups)
-
-
-def _is_truncated(exploration: Exploration) -> bool:
-    """Returns whether some execution did not terminate although its path was certain."""
-    return any(group.end_reason == "budget" and group.first_guess is None for group in exploration.groups)
-
-
-def execute_all(group: GroupState, budget: int) -> tuple[Exploration, int]:
-    """Executes a group and those that diverge from it, and returns the number of steps.
-
-    No group is started once the budget is exceeded.
-    """
-    exploration = Exploration(group.scenario)
-    waiting = [group]
-    taken = 0
-    while waiting:
-        if taken >= budget or len(exploration.groups) >= MAX_DIVERGED_GROUPS:
-            exploration.is_complete = False
-            break
-        # The group with the lowest thread is executed first, since other lanes read the values of lane 0.
-        group = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
-        before = group.executed_steps
-        exploration.groups.append(LockstepExecutor(group).run())
-        taken += group.executed_steps - before
-        waiting.extend(group.diverged_groups)
-    return exploration, taken

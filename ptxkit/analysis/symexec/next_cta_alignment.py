@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.explorer import Exploration, Explorer
+from ptxkit.analysis.symexec.exploration import Exploration
+from ptxkit.analysis.symexec.explorer import Explorer
 
 _Remainder = tuple[Step, int, int, int]
 """An access, the term of its address, the alignment that it needs, and the remainder."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.dataflow.slicing import ProgramSlice
@@ -34,10 +35,11 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.compiled_code import StepAction
 
 
-def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:
+def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str] | None) -> list[StepAction]:
     """Returns the actions of a step, without those that only compute values that are not in `wanted`.
 
-    wanted: the values that are needed; None for all.
+    wanted: the values that are needed; None for all. bounded: the state spaces whose accesses must be in bounds; None
+    if no operand is checked.
     """
     if step.match is None:
         return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
@@ -74,15 +76,18 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
     if is_collective_instruction(step.match):
         events.append(compile_convergence(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction, so control is transferred last.
-    checks = (
-        *address_space_checks(operands),
-        *generic_window_checks(operands),
-        *operand_checks(operands),
-        *bound_checks(operands, bounded),
-        *member_mask_checks(operands),
-        *cta_rank_checks(operands),
-    )
+    checks = _checks(operands, bounded) if bounded is not None else ()
     return [action for action in (*checks, *events, *values, *control) if action is not None]
+
+
+def _checks(operands: OperandCompiler, bounded: frozenset[str]) -> Iterator[StepAction]:
+    """Yields the checks of the operands of a step."""
+    yield from address_space_checks(operands)
+    yield from generic_window_checks(operands)
+    yield from operand_checks(operands)
+    yield from bound_checks(operands, bounded)
+    yield from member_mask_checks(operands)
+    yield from cta_rank_checks(operands)
 
 
 def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepAction]:

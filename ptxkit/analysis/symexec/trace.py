@@ -206,7 +206,9 @@ class GroupTrace:
     pointer_alignments: the accesses by the term of their address, then by the alignment in bytes and the remainder.
     polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait.
     order_sides: the guarded steps that decide an order, each with whether a thread executed it.
-    deciding_words: the data of the host that have decided the path. The other fields are those of `ThreadTrace`.
+    deciding_words: the data of the host that have decided the path. block_violations: what is added to the violations
+    where every launch has all threads of the block. depends_on_block: whether other checks of operands may have another
+    result there. The other fields are those of `ThreadTrace`.
     """
 
     tids: tuple[int, ...]
@@ -218,6 +220,8 @@ class GroupTrace:
     polled_arrivals: set[tuple[Step, int]] = field(default_factory=set)
     order_sides: set[tuple[Step, bool]] = field(default_factory=set)
     deciding_words: frozenset[InputWord] = frozenset()
+    block_violations: dict[tuple[Step, str], OperandViolation] = field(default_factory=dict)
+    depends_on_block: bool = False
     end_reason: str = "exit"
     first_guess: int | None = None
     has_unknown_call: bool = False
@@ -275,6 +279,7 @@ class GroupTrace:
             covered_steps=set(self.covered_steps),
             wrong_address_kinds=dict(self.wrong_address_kinds),
             operand_violations=dict(self.operand_violations),
+            block_violations=dict(self.block_violations),
             pointer_alignments={term: dict(seen) for term, seen in self.pointer_alignments.items()},
             polled_arrivals=set(self.polled_arrivals),
             first_guess=None if self.first_guess is None else 0,

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from copy import copy
 
 from ptxkit.analysis.ir.program import Program, Step, callee_of
-from ptxkit.analysis.symexec.explorer import Exploration, Explorer
+from ptxkit.analysis.symexec.exploration import Exploration
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall
 from ptxkit.fast_dataclasses import replace
 

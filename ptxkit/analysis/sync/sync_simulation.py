@@ -14,7 +14,7 @@ from ptxkit.analysis.limits import (
     MAX_SIMULATED_EVENTS,
     MAX_THREAD_CLASSES,
 )
-from ptxkit.analysis.symexec.explorer import Exploration
+from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
 from ptxkit.analysis.sync.phase_fault_localization import PhaseFault, PhaseFaultLocalizer

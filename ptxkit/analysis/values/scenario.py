@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from math import prod
 from typing import TypeAlias
 
@@ -120,6 +120,16 @@ class Scenario:
     def arguments(self) -> Arguments:
         """The values of all integer parameters; they are equal in two scenarios if this is."""
         return self.sample, self.overrides
+
+    @property
+    def conditions(self) -> Hashable:
+        """Everything that decides what a kernel executes in this scenario, which has not begun.
+
+        The result is None where data of the host decide it, too.
+        """
+        launch, flags = self.launch, (self.is_flipped, self.omits_order, self.repeats_loops)
+        place = (launch.block, launch.cluster, self.rank, self.cluster_index)
+        return (place, self.arguments, flags, tuple(self.decisions.items())) if self.data is None else None
 
     @property
     def is_input_trial(self) -> bool:

@@ -8,7 +8,8 @@ from ptxkit.analysis.context.writer_threads import MAX_ADDED_THREADS, find_write
 from ptxkit.analysis.ir import budget
 from ptxkit.analysis.limits import MAX_IDLE_SAMPLES
 from ptxkit.analysis.symexec import explorer
-from ptxkit.analysis.symexec.explorer import Exploration, Explorer
+from ptxkit.analysis.symexec.exploration import Exploration
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.values.scenario import FEW_TILES, MORE_SAMPLES, ODD_TILES, SAMPLES, SMALL_SIZE, Scenario
 from ptxkit.isa.effects import Barrier
@@ -192,11 +193,11 @@ def test_a_guard_without_a_branch_does_not_split_threads() -> None:
 def test_of_threads_that_split_too_often_only_some_are_executed(monkeypatch: pytest.MonkeyPatch) -> None:
     body = """mov.u32 %r1, %tid.x; more: setp.eq.u32 %p1, %r1, 0; @%p1 bra end; sub.u32 %r1, %r1, 1; bra more;
     end: cp.async.wait_group 0;"""
-    monkeypatch.setattr(explorer, "MAX_DIVERGED_GROUPS", 5)
-    exploration = explorer_of(module_of(body)).explorations[0]
-    assert not exploration.is_complete
-    assert [group.tids for group in exploration.groups][:2] == [(0,), (1,)]
-    assert len(exploration.groups) == 5
+    monkeypatch.setattr("ptxkit.analysis.symexec.exploration.MAX_DIVERGED_GROUPS", 5)
+    explored = explorer_of(module_of(body)).explorations[0]
+    assert not explored.is_complete
+    assert [group.tids for group in explored.groups][:2] == [(0,), (1,)]
+    assert len(explored.groups) == 5
 
 
 def test_two_ranks_of_a_cluster_are_explored() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.symexec.explorer import Exploration
+from ptxkit.analysis.symexec.exploration import Exploration
 from tests.analysis.support import explorer_of, module_of, opcodes
 
 CELL = ".shared .align 8 .b8 cell[16]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; setp.ge.u32 %p2, %r1, 32;"
