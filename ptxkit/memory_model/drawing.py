@@ -94,14 +94,20 @@ def communication_edges(execution: OrderedExecution) -> Iterator[Edge]:
 
 def causality_path(execution: OrderedExecution, source: int, target: int) -> list[Edge]:
     """Returns the steps of causality order from one event to another; none if they are not ordered."""
-    orders, model = execution.orders, execution.model
+    orders = execution.orders
     if not orders.causality.has(source, target):
         return []
-    start, first = source, []
-    if not orders.proxy_preserved.has(source, target):
-        through = orders.observation.rows[source] & orders.proxy_preserved.inverse.rows[target]
-        start = next(members(through))
-        first = [Edge("observation", source, start)]
+    if orders.proxy_preserved.has(source, target):
+        return base_path(execution, source, target)
+    start = next(members(orders.observation.rows[source] & orders.proxy_preserved.inverse.rows[target]))
+    return [Edge("observation", source, start), *base_path(execution, start, target)]
+
+
+def base_path(execution: OrderedExecution, source: int, target: int) -> list[Edge]:
+    """Returns the steps of base causality order from one event to another; none if they are not ordered."""
+    orders, model = execution.orders, execution.model
+    if not orders.base_causality.has(source, target):
+        return []
     steps = [
         ("po", model.program_order),
         ("fence-sc", orders.fence_sc),
@@ -110,7 +116,7 @@ def causality_path(execution: OrderedExecution, source: int, target: int) -> lis
         ("completion", orders.completion),
         ("same instruction", model.skeleton.inner_order),
     ]
-    return [*first, *_shortest_path(steps, start, target)]
+    return _shortest_path(steps, source, target)
 
 
 def _shortest_path(steps: Sequence[tuple[str, Relation]], source: int, target: int) -> list[Edge]:

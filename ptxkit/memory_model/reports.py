@@ -9,10 +9,12 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.memory_model.checker import Answer, LitmusVerdict
 from ptxkit.memory_model.conditions import condition_text
 from ptxkit.memory_model.drawing import (
+    base_path,
     communication_edges,
     describe_violation,
     draw_execution,
     event_names,
+    path_text,
 )
 from ptxkit.memory_model.events import MbarrierUse
 from ptxkit.memory_model.executions import Candidate
@@ -61,25 +63,29 @@ def _remark(verdict: LitmusVerdict) -> str:
 def _explanation(verdict: LitmusVerdict) -> Iterator[str]:
     if verdict.answer is Answer.RACY and verdict.race is not None:
         yield from draw_execution(verdict.test, verdict.race.candidate)
-        yield race_text(verdict)
+        yield from race_lines(verdict)
     elif verdict.witness is not None:
         yield from draw_execution(verdict.test, verdict.witness)
         for axiom, pairs in verdict.axioms:
             yield from describe_violation(verdict.witness.execution, axiom, pairs)
 
 
-def race_text(verdict: LitmusVerdict) -> str:
-    """Returns the race of a verdict in words."""
+def race_lines(verdict: LitmusVerdict) -> Iterator[str]:
+    """Yields the race of a verdict in words, and what is missing on the path between the accesses if there is one."""
     assert verdict.race is not None
+    execution = verdict.race.candidate.execution
     names = event_names(verdict.race.candidate.skeleton)
     events = verdict.race.candidate.skeleton.events
     one, other = verdict.race.first, verdict.race.second
     use = events[one].use
     location = use.location if isinstance(use, MbarrierUse) else events[one].location
-    return (
-        f"data race: {names[one]} and {names[other]} access {location}, and neither causality order "
-        "nor moral strength relates them (Conflict and Data-races)"
+    yield (
+        f"data race: {names[one]} and {names[other]} access {location}, and neither causality order nor moral strength "
+        "relates them (Conflict and Data-races)"
     )
+    path = base_path(execution, one, other) or base_path(execution, other, one)
+    if path and events[one].is_access:
+        yield f"  base causality: {path_text(names, path)}; the proxy fence that it needs is missing"
 
 
 def verdicts_json(found: Sequence[FileVerdict]) -> str:
