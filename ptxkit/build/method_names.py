@@ -24,6 +24,8 @@ SPACES = frozenset(
     ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")
 )
 VECTORS = frozenset(("v2", "v4", "v8"))
+MAX_CACHED_NAMES = 1 << 14
+"""The number of names whose readings are cached: more than the signatures for editors have."""
 _SEPARATOR = re.compile(r"\W+")
 
 
@@ -48,7 +50,7 @@ def to_name_part(word: str) -> str:
     return _SEPARATOR.sub("_", word)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MAX_CACHED_NAMES)
 def find_readings(name: str) -> tuple[MethodNameReading, ...]:
     """Returns every form of the manual that the name may denote, or an empty tuple."""
     head, _, rest = name.rstrip("_").partition("_")

@@ -7,21 +7,18 @@ import re
 import subprocess
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ptxkit import Diagnostic, Severity, parse
-from ptxkit.analysis.context.kernel_facts import KernelFacts
-from ptxkit.analysis.inventory.transfer_table import collect_transfers
+from ptxkit import Diagnostic, Severity
 from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.linter import lint_source
-from ptxkit.results import FileResult
+from ptxkit.model.transfer import KernelTransfers
 from ptxkit.settings.model import ConfigLayer, Settings
 from ptxkit.source import SourceFile
 from ptxkit.testing.oracles.ptxas import probe_ptxas
-from ptxkit.model.transfer import TransferTable
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 _EXPECTATION = re.compile(r"// expect(?:\((strict|notes)\))?: (PTX\d{3})\s*$")
@@ -58,13 +55,6 @@ def more_found_in(path: Path, code: str) -> tuple[Diagnostic, ...]:
     return lint_source(SourceFile(path.name, path.read_text()), settings).diagnostics
 
 
-def looked_at(text: str, path: str) -> tuple[FileResult, TransferTable]:
-    """The findings of lint in a correct text, and the table of its transfers, from one execution."""
-    explored: dict[str, KernelFacts] = {}
-    result = lint_source(SourceFile(path, text), explored=explored)
-    return result, collect_transfers(parse(text, path), explored=explored)
-
-
 def fixtures() -> list[Path]:
     return sorted((CORPUS / "rules").glob("PTX*.ptx"))
 
@@ -75,6 +65,34 @@ def non_errors() -> list[Path]:
 
 def kernels() -> list[Path]:
     return sorted((CORPUS / "kernels").glob("*.ptx"))
+
+
+def seed_programs() -> list[Path]:
+    return sorted((CORPUS / "seeds").glob("*.ptx"))
+
+
+SEED_UNITS = {
+    "plain_staging.sm_80": {"plain"},
+    "group_copy.sm_80": {"LDGSTS"},
+    "group_copy.sm_90a": {"LDGSTS"},
+    "barrier_copy.sm_80": {"LDGSTS"},
+    "barrier_copy.sm_90a": {"TMA"},
+    "split_barrier.sm_90a": {"plain"},
+    "producer_consumer.sm_90a": {"plain"},
+    "pipeline_one_stage.sm_90a": {"LDGSTS"},
+    "pipeline_two_stages.sm_90a": {"LDGSTS"},
+    "pipeline_roles.sm_90a": {"LDGSTS"},
+    "bulk_both_ways.sm_90a": {"TMA"},
+    "tensor_tile.sm_90a": {"TMA, tensor map"},
+    "multicast.sm_90a": {"TMA"},
+    "launch_sized.sm_80": {"plain"},
+}
+"""The instructions that copy in each seed program, in CUDA C++ and with the builder."""
+
+
+def units(kernels: Sequence[KernelTransfers]) -> set[str]:
+    """Returns the units that move data in a module."""
+    return {str(transfer.unit) for kernel in kernels for transfer in kernel.transfers}
 
 
 def expectations(text: str, asked: str | None = None) -> Counter[tuple[str, int]]:

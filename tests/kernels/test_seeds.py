@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ptxkit import Severity, lint
+from ptxkit import lint
 from ptxkit.build import Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
 from ptxkit.file_survey import survey_transfers
@@ -22,34 +21,15 @@ from ptxkit.kernels.seeds.multicast import expected_multiples
 from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
 from ptxkit.kernels.seeds.split_barrier import expected_sums
 from ptxkit.kernels.seeds.tile_folding import TILE, fold_tiles
-from ptxkit.model.transfer import KernelTransfers
 from ptxkit.source import SourceFile
 from tests.build.support import assert_ptxas_accepts
-from tests.corpus.support import CORPUS, assemble, looked_at, stated_codes
+from tests.corpus.support import CORPUS, SEED_UNITS, assemble, seed_programs, units
 from tests.kernels.removal import positions, without
 
 ROOT = Path(__file__).resolve().parents[2]
-TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
+TWINS = seed_programs()
 each_twin = pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
 each_seed = pytest.mark.parametrize("subject", CHECKED_SEEDS, ids=lambda subject: subject.build.__name__)
-
-#: The instructions that copy in each program, in CUDA C++ and with the builder.
-UNITS = {
-    "plain_staging.sm_80": {"plain"},
-    "group_copy.sm_80": {"LDGSTS"},
-    "group_copy.sm_90a": {"LDGSTS"},
-    "barrier_copy.sm_80": {"LDGSTS"},
-    "barrier_copy.sm_90a": {"TMA"},
-    "split_barrier.sm_90a": {"plain"},
-    "producer_consumer.sm_90a": {"plain"},
-    "pipeline_one_stage.sm_90a": {"LDGSTS"},
-    "pipeline_two_stages.sm_90a": {"LDGSTS"},
-    "pipeline_roles.sm_90a": {"LDGSTS"},
-    "bulk_both_ways.sm_90a": {"TMA"},
-    "tensor_tile.sm_90a": {"TMA, tensor map"},
-    "multicast.sm_90a": {"TMA"},
-    "launch_sized.sm_80": {"plain"},
-}
 
 #: The finding where an instruction is removed, wherever it is.
 REMOVALS = [
@@ -73,11 +53,6 @@ REMOVALS = [
 ]
 
 
-def units(kernels: Sequence[KernelTransfers]) -> set[str]:
-    """Returns the units that move data in a module."""
-    return {str(transfer.unit) for kernel in kernels for transfer in kernel.transfers}
-
-
 def build_seed(name: str) -> Kernel:
     """Returns the program with the builder, for the target of its twin."""
     program, _, target = name.partition(".")
@@ -85,13 +60,6 @@ def build_seed(name: str) -> Kernel:
         return barrier_copy(target=target)
     made: Kernel = getattr(seeds, program)()
     return made
-
-
-@each_twin
-def test_the_output_of_nvcc_is_clean_and_copies_by_its_unit(path: Path) -> None:
-    result, table = looked_at(path.read_text(), str(path))
-    assert stated_codes(result.diagnostics, *Severity) == []
-    assert units(table.kernels) == UNITS.get(path.stem, units(table.kernels))
 
 
 @each_twin
@@ -124,7 +92,7 @@ def test_its_cases_have_integer_numbers_of_ctas_and_elements(subject: CheckedKer
     assert all(case.expected.size and np.prod(case.grid) > 0 for case in cases)
 
 
-@pytest.mark.parametrize(("name", "wanted"), UNITS.items())
+@pytest.mark.parametrize(("name", "wanted"), SEED_UNITS.items())
 def test_the_builders_kernel_copies_by_the_unit_of_the_program(name: str, wanted: set[str]) -> None:
     assert (CORPUS / "seeds" / f"{name}.ptx").exists()
     found = survey_transfers(SourceFile("seed.ptx", str(build_seed(name)))).kernels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,12 @@ def judge_text(text: str, policy: str = "isa", path: str = "case.ptx") -> FileRe
     return lint_source(SourceFile(path, text), settings, obligations=True)
 
 
+@cache
+def judge_fixture(path: Path) -> FileResult:
+    """Returns the verdict on a fixture under the policy `strict`, which three tests examine."""
+    return judge_text(path.read_text("utf-8"), "strict", str(path))
+
+
 def obligations(
     body: str, code: str, *, bounds: str = ".reqntid 128, 1, 1", before: str = ""
 ) -> list[JudgedObligation]:
@@ -61,7 +68,7 @@ def test_there_are_rules_with_obligations() -> None:
 def test_each_violation_of_a_fixture_is_at_a_stated_obligation(rule: Rule) -> None:
     violated = 0
     for path in sorted(FIXTURES.glob(f"{rule.code}_bad_*.ptx")):
-        result = judge_text(path.read_text("utf-8"), "strict", str(path))
+        result = judge_fixture(path)
         assert result.obligations is not None
         assert count_verdicts(result.obligations)[rule.code].total() > 0, path.name
         stated = {(each.code, each.span): each.verdict for each in result.obligations}
@@ -150,16 +157,18 @@ def proven(text: str, policy: str) -> set[tuple[str, Span, str]]:
 def test_nothing_that_is_violated_is_proven() -> None:
     modules = (cases_addresses, cases_bounds, cases_calls, cases_groups, cases_registers, cases_strict, cases_tails)
     modules = (*modules, cases_homes, cases_wgmma, cases_windows)
-    texts = {case.text: case.policy for module in modules for case in module.CASES}
-    texts.update(
-        (path.read_text("utf-8"), "strict") for rule in PROVING for path in FIXTURES.glob(f"{rule.code}_*.ptx")
-    )
+    cases = {case.text: case.policy for module in modules for case in module.CASES}
+    fixtures = [path for rule in PROVING for path in FIXTURES.glob(f"{rule.code}_*.ptx")]
+    verdicts = [
+        *((text, policy, lint(text, policy=policy).diagnostics) for text, policy in cases.items()),
+        *((path.read_text("utf-8"), "strict", judge_fixture(path).diagnostics) for path in fixtures),
+    ]
     violations = proofs = 0
-    for text, policy in texts.items():
+    for text, policy, diagnostics in verdicts:
         evident = proven(text, policy)
         proofs += len(evident)
         codes = {rule.code for rule in PROVING}
-        for item in lint(text, policy=policy).diagnostics:
+        for item in diagnostics:
             subjects = {subject for code, span, subject in evident if (code, span) == (item.code, item.span)}
             operand = item.properties.get("operand")
             assert operand not in subjects if operand else not subjects, item.message
@@ -183,7 +192,7 @@ def test_an_obligation_that_needs_a_proof_and_has_none_is_a_question() -> None:
     assert codes == {"PTX301", "PTX311", "PTX312", "PTX316", "PTX613", "PTX702"}
     asked = 0
     for path in sorted(each for code in codes for each in FIXTURES.glob(f"{code}_*.ptx")):
-        result = judge_text(path.read_text("utf-8"), "strict")
+        result = judge_fixture(path)
         places = {item.span for item in result.undecided}
         for item in result.obligations or ():
             if item.code in codes and item.verdict is ObligationVerdict.OPEN:

@@ -20,6 +20,7 @@ from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, interpret
 
 TYPES = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "b32")
 EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES_OF_AN_OPERATION = 50
 
 
 @st.composite
@@ -70,7 +71,7 @@ def operations(draw: st.DrawFn) -> tuple[str, list[object], list[object]]:
     )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=EXAMPLES_OF_AN_OPERATION * len(INTEGER_OPERATIONS), deadline=None)
 @given(operations())
 def test_a_result_contains_that_of_each_member(given_: tuple[str, list[object], list[object]]) -> None:
     name, ranges, values = given_

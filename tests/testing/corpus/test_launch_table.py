@@ -16,8 +16,7 @@ CORPUS = Path(__file__).resolve().parent.parent.parent.parent / "corpus"
 FILES = sorted([*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")])
 LAUNCHES = load_launch_table()
 LINTED = Verdict(())
-"""The rules' verdicts of each file: tests/corpus/test_compilers.py and tests/kernels/test_seeds.py check that they are
-clean."""
+"""The rules' verdicts of each file: tests/corpus/test_correct_kernels.py checks that they are clean."""
 
 
 def test_every_kernel_has_a_launch() -> None:
