@@ -33,3 +33,6 @@ MAX_VECTOR_BYTES = 32
 
 MAX_LISTED_NEEDS = 3
 """The number of requirements that the documentation of an instruction lists; it counts the others."""
+
+MAX_CACHED_NAMES = 1 << 14
+"""The number of names of methods whose readings are cached: more than the signatures for editors have."""

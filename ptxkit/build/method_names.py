@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 
+from ptxkit.build.limits import MAX_CACHED_NAMES
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.constant_folding import fold, is_true
@@ -24,8 +25,6 @@ SPACES = frozenset(
     ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")
 )
 VECTORS = frozenset(("v2", "v4", "v8"))
-MAX_CACHED_NAMES = 1 << 14
-"""The number of names whose readings are cached: more than the signatures for editors have."""
 _SEPARATOR = re.compile(r"\W+")
 
 

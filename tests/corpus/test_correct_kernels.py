@@ -43,19 +43,19 @@ class LintedFile:
 
 
 @pytest.fixture(scope="module", params=[*kernels(), *seed_programs()], ids=lambda path: path.stem)
-def linted(request: pytest.FixtureRequest) -> LintedFile:
+def linted_file(request: pytest.FixtureRequest) -> LintedFile:
     path: Path = request.param
     text, explored = path.read_text("utf-8"), dict[str, KernelFacts]()
     result = lint_source(SourceFile(str(path), text), explored=explored)
     return LintedFile(path, text, result, explored)
 
 
-def test_a_correct_kernel_has_no_findings(linted: LintedFile) -> None:
+def test_a_correct_kernel_has_no_findings(linted_file: LintedFile) -> None:
     """And every transfer of a kernel is waited for, and fenced where it must be; a seed program copies by its unit."""
-    assert stated_codes(linted.result.diagnostics, *Severity) == []
-    table = collect_transfers(parse(linted.text, str(linted.path)), explored=linted.explored)
-    if linted.path in seed_programs():
-        assert units(table.kernels) == SEED_UNITS.get(linted.path.stem, units(table.kernels))
+    assert stated_codes(linted_file.result.diagnostics, *Severity) == []
+    table = collect_transfers(parse(linted_file.text, str(linted_file.path)), explored=linted_file.explored)
+    if linted_file.path in seed_programs():
+        assert units(table.kernels) == SEED_UNITS.get(linted_file.path.stem, units(table.kernels))
         return
     rows = [row for kernel in table.kernels for row in kernel.transfers if row.reached and row.unit != Unit.PLAIN]
     untold = [row.line for row in rows if not row.waits and row.completion.mechanism != "nothing"]
@@ -104,13 +104,13 @@ def check_maps(contract: LaunchContract, arguments: list[object]) -> int:
     return checked
 
 
-def test_no_derived_condition_excludes_the_recorded_launches(linted: LintedFile) -> None:
+def test_no_derived_condition_excludes_the_recorded_launches(linted_file: LintedFile) -> None:
     """With these launches, the kernels are known to be correct."""
-    module = parse(linted.text, linted.path.name)
+    module = parse(linted_file.text, linted_file.path.name)
     contracts = {
-        name: derive_kernel_contract(module, module.function(name), facts) for name, facts in linted.explored.items()
+        name: derive_kernel_contract(module, module.function(name), facts) for name, facts in linted_file.explored.items()
     }
-    requests = TABLE.requests_for(linted.text, linted.path.name)
+    requests = TABLE.requests_for(linted_file.text, linted_file.path.name)
     assert requests
     for request in requests:
         [name] = request.entries
