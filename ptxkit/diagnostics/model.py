@@ -123,7 +123,8 @@ class Undecided:
     question is decided as correct, as the analysis shows; empty if it shows that of no launch. kernel: empty if no
     launch decides the question. origin: as in a diagnostic. cause: the part of the reason that questions at other
     locations share, by which they are counted; empty if that is the whole reason. text: the reason with the lines left
-    open: of its own location, then of the `others`; None if it names no line.
+    open: of its own location, then of the `others`; None if it names no line. tested: what runs on the reference
+    machine show of it; empty without runs.
     """
 
     code: str
@@ -137,6 +138,7 @@ class Undecided:
     text: OpenLinesText | None = None
     others: tuple[Place, ...] = ()
     conditions: tuple[Requirement, ...] = ()
+    tested: str = ""
 
     @property
     def remedy(self) -> str:

@@ -111,6 +111,7 @@ def _undecided_object(item: Undecided) -> dict[str, object]:
         **_span_object(item.source, item.span),
         "source": _origin_objects(item.origin),
         "conditional": bool(item.conditions),
+        "runs": item.tested,
     }
 
 

@@ -229,6 +229,8 @@ def _undecided_lines(item: Undecided, at: ProgramLabel | None, options: ReportOp
     if at is None or options.show == "both":
         shown = code_frame(item.source, item.span)
         yield from shown if at is None else _dim(shown)
+    if item.tested:
+        yield _field("runs", item.tested)
     if item.remedy and not item.conditions:
         yield _field("help", item.remedy)
     yield ()

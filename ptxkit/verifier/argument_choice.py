@@ -17,6 +17,7 @@ from ptxkit.analysis.dataflow.parameter_fields import ParameterField, find_param
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters, pointer_tables
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.memory.flag_accesses import find_flag_pointers
+from ptxkit.analysis.values.scenario import ParameterKey
 from ptxkit.emulator import POLICIES, TensorMapArgument
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument
@@ -26,9 +27,10 @@ from ptxkit.isa.functions import bits, kind
 from ptxkit.model.launch_contract import LaunchContract, ParameterMultiple
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.verifier.argument_parser import make_filled_array
-from ptxkit.verifier.integer_guesses import IntegerGuesses
+from ptxkit.verifier.integer_guesses import LEAST_USUAL, IntegerGuesses
 from ptxkit.verifier.limits import TABLE_BUFFERS, TABLE_ENTRIES, USUAL_SIZE
 from ptxkit.verifier.request import VerifyRequest
+from ptxkit.verifier.run_agreement import Numbers
 
 NO_CONTRACT = LaunchContract("")
 """The contract of a kernel that imposes no conditions."""
@@ -54,9 +56,8 @@ class VerifierRun:
     """One run.
 
     arguments: in the order of the parameters. assumptions: the choices, in words. policy, seed: those of the machine.
-    contents: the kind of contents of memory that was chosen. number: the number of the run. is_degenerate: whether a
-    chosen number is 0 or 1, for which rows may overlap. integer: the number that is chosen for most integers; None if
-    they differ.
+    contents: the kind of contents of memory that was chosen. number: the number of the run. integers: the numbers that
+    are chosen for integers.
     """
 
     arguments: tuple[Any, ...]
@@ -65,8 +66,12 @@ class VerifierRun:
     seed: int
     contents: str = ""
     number: int = 0
-    is_degenerate: bool = False
-    integer: int | None = 0
+    integers: Numbers = ()
+
+    @property
+    def is_degenerate(self) -> bool:
+        """Whether a chosen number is 0 or 1, for which rows may overlap."""
+        return any(value < LEAST_USUAL for _, value in self.integers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +151,12 @@ def generate_runs(
             request.seed + number,
             contents_of_run(number),
             number,
-            guesses.is_degenerate(number),
-            guesses.number_of_run(number),
+            tuple(sorted(choice.integers.items())),
         )
 
 
 class _ArgumentChoice:
-    """The choice of the arguments of one run. chance: for random contents."""
+    """The choice of the arguments of one run. chance: for random contents. integers: the numbers chosen so far."""
 
     def __init__(
         self,
@@ -164,6 +168,7 @@ class _ArgumentChoice:
     ) -> None:
         self._number, self._uses, self._multiples, self.chance = number, uses, multiples, chance
         self._guesses, self._positions = guesses, count()
+        self.integers: dict[ParameterKey, int] = {}
 
     def argument(
         self, symbol: DeclaredVariable, given: tuple[TensorMapArgument | OpaqueObject | StructArgument, str] | None
@@ -218,7 +223,8 @@ class _ArgumentChoice:
         multiple = self._multiples.get((symbol, offset))
         if multiple is not None:
             value += (multiple.remainder - value) % multiple.divisor
-        return value & (1 << width) - 1
+        self.integers[symbol, offset] = value & (1 << width) - 1
+        return self.integers[symbol, offset]
 
     def _pointer(self, name: str) -> tuple[Any, str]:
         if (name, 0) not in self._uses.tables:

@@ -13,10 +13,12 @@ from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx
 from ptxkit.emulator import Violation
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.verifier.assumption_reasons import (
+    CONTENTS_REASON,
     DEGENERATE_REASON,
     NUMBERS_REASON,
     assumption_reason,
     ignores_block_size,
+    is_about_path,
     list_names,
 )
 from ptxkit.verifier.fault_dependence import FaultDependence
@@ -29,6 +31,9 @@ _BOX_SIZE_CODES = (
     ptx2xx.OUT_OF_BOUNDS,
 )
 """The codes of findings that may result from a box of another size than the host's."""
+
+_BOX_COUNT_CODES = (ptx5xx.MBARRIER_TX_COUNT_MISMATCH, ptx3xx.OVERLAPPING_COPIES)
+"""Those of them that nothing but the boxes, and the places to which they are copied, can cause."""
 
 _CONFLICT_CODES = (ptx3xx.OVERLAPPING_COPIES, ptx6xx.SHARED_MEMORY_RACE)
 """The codes of findings about two accesses to the same bytes."""
@@ -135,6 +140,15 @@ class LaunchAssumptions:
             return self.values or not where or bool(where & {"", *_GLOBAL})
         return finding.code == ptx2xx.OUT_OF_BOUNDS
 
+    def refutes_boxes(self, finding: Violation) -> bool:
+        """Returns whether a finding shows that a box of another size than the chosen one is required."""
+        return self.boxes and finding.code in _BOX_COUNT_CODES and not self._is_conflict(finding)
+
+    def rests_on_boxes(self, finding: Violation) -> bool:
+        """Returns whether a box of another size than the chosen one may avoid a finding."""
+        influence = self.fault_dependence
+        return self.boxes and influence is not None and influence.involves_box(finding) and not self.is_certain(finding)
+
     def _depends_on_box(self, finding: Violation) -> bool:
         """Returns whether a box of another size may avoid a finding; places in global memory are no such matter."""
         return finding.code in _BOX_SIZE_CODES and not self._is_conflict(finding)
@@ -170,11 +184,35 @@ class LaunchAssumptions:
             reason = self._collision_reason(finding, contents, is_degenerate=is_degenerate)
             if reason:
                 return reason
+        elif self._may_coincide(finding, contents):
+            return CONTENTS_REASON
         if self._may_need_cluster:
             return "the number of CTAs in a cluster was chosen (--cluster)"
         if not self.values or self.fault_dependence is None:
             return ""
         return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
+
+    def may_depend_on_path_only(self, finding: Violation, contents: str) -> bool:
+        """Returns whether chosen numbers may decide that the faulty instruction is executed, and nothing else.
+
+        The contents of memory must not decide it, which are the same in many runs.
+        """
+        influence = self.fault_dependence
+        return (
+            is_about_path(self.undecided_reason(finding, contents))
+            and influence is not None
+            and not (self.contents and influence.sync_dependence.depends_on_data)
+        )
+
+    def _may_coincide(self, finding: Violation, contents: str) -> bool:
+        """Returns whether equal numbers in memory may lead two accesses to the same bytes of shared memory."""
+        influence = self.fault_dependence
+        places = influence.address_sources(finding) if influence is not None and self.contents else None
+        return (
+            contents != DISTINCT_CONTENTS
+            and finding.code in _CONFLICT_CODES
+            and any(leaf.kind == "memory" for leaf in places or ())
+        )
 
     def _confirms_missing_order(self, finding: Violation) -> bool:
         """Returns whether two CTAs race at an access that a flag may not order, as the rules ask for another reason.
@@ -216,7 +254,7 @@ class LaunchAssumptions:
             and contents != DISTINCT_CONTENTS
             and (influence is None or influence.depends_on_memory(finding))
         ):
-            return "whether and where the two overlap depends on the contents of memory, chosen here (--arg)"
+            return CONTENTS_REASON
         if _is_within_one_cta(finding):
             return "the number of threads in a CTA was chosen (--block)" if self.block else ""
         if not self.grid:

@@ -17,6 +17,7 @@ from ptxkit.verifier.fault_dependence import FaultDependence
 
 _PATH_REASON = "the path depends on "
 NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
+CONTENTS_REASON = "whether and where the two overlap depends on the contents of memory, chosen here (--arg)"
 DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"
 _SHARED_SIZE_REGISTERS = ("%dynamic_smem_size", "%total_smem_size")
 

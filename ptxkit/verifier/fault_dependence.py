@@ -118,6 +118,15 @@ class FaultDependence:
         step = self._steps.get(finding.offset)
         return step is None or any(isinstance(each, Access) and each.via == "tensormap" for each in step.effects)
 
+    def involves_box(self, finding: Violation) -> bool:
+        """Returns whether a tensor map determines the bytes of one of the accesses of a finding."""
+        return self.copies_box(finding) or any(
+            isinstance(effect, Access) and effect.via == "tensormap"
+            for each in finding.witnesses
+            for step in self._steps_by_line.get(each.line, ())
+            for effect in step.effects
+        )
+
     @staticmethod
     def _witness_space(code: str, witness: Witness) -> str:
         if code in _OPERAND_SPACE_CODES:
@@ -166,6 +175,10 @@ class FaultDependence:
         """Returns the sources that decide whether the faulty instruction is executed; None where they are unknown."""
         step = self._steps.get(finding.offset) if self._program.is_fully_matched else None
         return None if step is None else self._input_independence.dependence_sources(step, None)
+
+    def path_sources(self, finding: Violation) -> frozenset[DependenceSource]:
+        """Returns the sources that decide whether threads reach the faulty instruction, or any synchronization."""
+        return self.sync_dependence.control_sources | (self.control_sources(finding) or frozenset())
 
     def address_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
         """Returns the sources of the addresses at which a finding's accesses conflict; None where these are unknown."""

@@ -30,7 +30,12 @@ BUFFER_BYTES = 1 << 20
 LARGE_MEMORY_BYTES = 1 << 25
 """The size in bytes of all buffers together, where a run has left one: the machine keeps much more than that of it."""
 
-_LEAST_USUAL = 2
+_LARGEST_FEW, _REDUCTION = 64, 4
+"""A number of this size or less with which a run takes too long is reduced by this factor, if possible: it is then no
+size of tiles but a count, of which a run may take the cube.
+"""
+
+LEAST_USUAL = 2
 """The least number with which rows do not overlap."""
 
 
@@ -54,14 +59,6 @@ class IntegerGuesses:
         self._used_replacements = True
         return self._numbers[number % len(self._numbers)]
 
-    def number_of_run(self, number: int) -> int | None:
-        """Returns the number that is passed for most integers in a run; None if they differ."""
-        return self._numbers[number % len(self._numbers)]
-
-    def is_degenerate(self, number: int) -> bool:
-        """Returns whether the number that is passed in a run is 0 or 1."""
-        return self._used_replacements and self._numbers[number % len(self._numbers)] < _LEAST_USUAL
-
     def grow_buffers(self) -> bool:
         """Makes the buffers of the following runs larger; returns whether they were small."""
         were_small = self.buffer_bytes < self._large_bytes
@@ -75,7 +72,8 @@ class IntegerGuesses:
         for at, held in enumerate(self._numbers):
             left = [each for each in SMALLER_INTEGERS if each < limit and each not in self._numbers]
             if held >= limit and left:
-                self._numbers[at], found = left[0], True
+                much_smaller = (each for each in left if limit > _LARGEST_FEW or each <= limit // _REDUCTION)
+                self._numbers[at], found = next(much_smaller, left[0]), True
         return found and self._used_replacements
 
     def replace(self, number: int) -> bool:
@@ -95,9 +93,6 @@ class MixedIntegers(IntegerGuesses):
         mixed = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
         return mixed[position % len(mixed)]
 
-    def number_of_run(self, number: int) -> None:
-        """Returns None: the numbers differ."""
-
 
 class PathIntegers(IntegerGuesses):
     """The numbers with which the rules have followed paths of a kernel, used in turn.
@@ -113,12 +108,3 @@ class PathIntegers(IntegerGuesses):
         """Returns the number that is passed in a run for an integer, by its place."""
         usual, others = self._assignments[number % len(self._assignments)]
         return dict(others).get(place, usual)
-
-    def number_of_run(self, number: int) -> int:
-        """Returns the number that is passed in a run for most integers."""
-        return self._assignments[number % len(self._assignments)][0]
-
-    def is_degenerate(self, number: int) -> bool:
-        """Returns whether a number that is passed in a run is 0 or 1."""
-        usual, others = self._assignments[number % len(self._assignments)]
-        return min((usual, *(value for _, value in others))) < _LEAST_USUAL

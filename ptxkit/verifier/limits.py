@@ -55,8 +55,17 @@ two, so that accesses through different entries may meet and may not."""
 MAX_PATH_RUNS = 12
 """The maximum number of runs with the numbers with which the rules have followed a path to an open question."""
 
+MAX_VARIED_RUNS = 16
+"""The maximum number of runs that vary the numbers with which others have shown what may depend on these."""
+
 MAX_RUN_SHARE = 0.2
 """The largest share of a kernel's time for one run with chosen numbers: several numbers show more than a large one."""
+
+DIRECTED_SHARE = 0.4
+"""The share of a kernel's time that is kept for directed runs, where numbers are chosen."""
+
+MAX_FURTHER_RUN_SHARE = 0.5
+"""The largest share of the time that is left for one directed run."""
 
 USUAL_SIZE = 64
 """The number in the words of memory from which a kernel may load sizes and strides: a multiple of those of most tiles,

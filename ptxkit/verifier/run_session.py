@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ptxkit.analysis.values.scenario import Arguments, ParameterKey
 from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
 from ptxkit.emulator import RunBudget, RunResult, Violation, run
@@ -22,12 +24,12 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.tree import Module
 from ptxkit.verifier.argument_choice import VerifierRun
 from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAssumptions
-from ptxkit.verifier.assumption_reasons import is_about_path
 from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.kernel_result import KernelResult
 from ptxkit.verifier.launch_inference import LaunchPlan
-from ptxkit.verifier.limits import MAX_RUN_SHARE, USUAL_SHARED_ALIGNMENT
-from ptxkit.verifier.run_agreement import RunAgreement
+from ptxkit.verifier.limits import MAX_FURTHER_RUN_SHARE, MAX_RUN_SHARE, USUAL_SHARED_ALIGNMENT
+from ptxkit.verifier.path_variation import vary_numbers
+from ptxkit.verifier.run_agreement import FindingKey, RunAgreement
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
     GRID_NOTE,
@@ -46,6 +48,9 @@ _MIN_REACHED_SHARE = 0.5
 
 _OUT_OF_TIME = "the run has used up its seconds"
 """The question about a run that was cut short, and that no smaller number replaces."""
+
+_WRONG_BOXES = "another run does not fit the boxes of tensor maps, which were chosen (--arg)"
+"""The reason of a question about a copy of a box, where the chosen boxes are wrong."""
 
 _COMPARED_RUNS = 3
 """The number of runs that are compared with each other, each of which gets an equal part of the remaining time."""
@@ -74,15 +79,17 @@ class RunSession:
         self._undecided: dict[tuple[str, int], Undecided] = {}
         self._agreement = RunAgreement()
         self._if_runs_agree: dict[tuple[str, int], Diagnostic] = {}
+        self._doubted: dict[tuple[str, int], Violation] = {}
         self._wrong_arguments: list[Violation] = []
         self._assumption_texts: dict[str, None] = {}
         self._completed_runs = self._runs = self._steps = 0
-        self._reached_offsets: set[int] = set()
+        self._executions: Counter[int] = Counter()
         self._significant_offsets: set[int] = set()
         self._checked_registers: set[str] = set()
         self._first: RunResult | None = None
         self._least_alignment: int | None = None
-        self._is_out_of_time = False
+        self._is_out_of_time = self._has_wrong_boxes = False
+        self._if_boxes_wrong: dict[FindingKey, Undecided] = {}
         self.is_crowded = False
         """Whether a run ended and was unsuitable only because CTAs interfere with each other."""
 
@@ -107,8 +114,10 @@ class RunSession:
                 self.add_question("the time for this kernel is used up (--seconds)")
                 return
             fits = self.run(trial, min(deadline, now + share))
-            if self._is_out_of_time and not guesses.lower(trial.number):
-                self.add_question(_OUT_OF_TIME)
+            if self._is_out_of_time:
+                share *= 2  # constants may decide the length of runs, and one that ends shows more than several
+                if not guesses.lower(trial.number):
+                    self.add_question(_OUT_OF_TIME)
             if not fits and ((self._leaves_buffer and guesses.grow_buffers()) or guesses.replace(trial.number)):
                 continue  # larger buffers, or another number, may fit
             if left == schedules:
@@ -172,12 +181,31 @@ class RunSession:
         asked: the offsets of instructions; the runs end when runs with numbers above 1 have led to all of them.
         """
         for trial in trials:
-            if time.thread_time() >= deadline or (asked is not None and asked <= self._significant_offsets):
+            now = time.thread_time()
+            if now >= deadline or (asked is not None and asked <= self._significant_offsets):
                 return
-            self.run(trial, deadline)
+            self.run(trial, now + (deadline - now) * MAX_FURTHER_RUN_SHARE)
             if self._is_out_of_time:
                 self.add_question(_OUT_OF_TIME)
             progress()
+
+    def variations(self) -> list[Arguments]:
+        """Returns numbers with which runs may show again what may depend on the numbers that were chosen.
+
+        Each doubted finding adds some, first those that decide the path to another instruction.
+        """
+        found: dict[Arguments, None] = {}
+        for key in self._doubted:
+            deciding = self._deciding_numbers(key)
+            if not self._agreement.is_shown_whatever_number(key, deciding):
+                found.update(dict.fromkeys(vary_numbers(self._agreement.numbers_showing(key), deciding)))
+        return list(found)
+
+    def _deciding_numbers(self, key: FindingKey) -> list[ParameterKey]:
+        """Returns the places of the chosen numbers that decide whether the instruction of a finding is executed."""
+        influence = self._assumptions.fault_dependence
+        sources = influence.path_sources(self._doubted[key]) if influence is not None else ()
+        return [place for place in self._agreement.places if any(leaf.covers(place) for leaf in sources)]
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
         """Checks whether results depend on uninitialized memory."""
@@ -293,25 +321,26 @@ class RunSession:
             self.add_question(each)
         unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
         self._wrong_arguments += unfit
+        self._has_wrong_boxes |= any(map(self._assumptions.refutes_boxes, unfit))
         if unfit:
             return []  # everything else may result from the arguments
         self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
-        self._reached_offsets |= outcome.reached_offsets
+        self._executions.update(outcome.reached_offsets)
         self._significant_offsets |= outcome.reached_offsets if not trial.is_degenerate else frozenset()
-        if trial.integer is not None:
-            self._agreement.note_run(trial.integer, outcome.reached_offsets)
+        self._agreement.note_run(trial.integers, outcome.reached_offsets)
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
             if key in self._diagnostics or (not self._strict and is_of_strict_policy(finding)):
                 continue
+            if self._assumptions.rests_on_boxes(finding):
+                self._if_boxes_wrong.setdefault(key, self._make_undecided(finding, trial, _WRONG_BOXES))
             reason = self._assumptions.undecided_reason(finding, trial.contents, is_degenerate=trial.is_degenerate)
             if reason:
-                plan = self._plan.of_run(trial.number)
-                asked = make_undecided(finding, self._source, self._kernel, plan, trial, reason)
-                self._undecided.setdefault(key, asked)
-                if is_about_path(reason) and trial.integer is not None:
-                    self._agreement.note_finding(trial.integer, key)
+                self._undecided.setdefault(key, self._make_undecided(finding, trial, reason))
+                if self._assumptions.may_depend_on_path_only(finding, trial.contents):
+                    self._agreement.note_finding(trial.integers, key)
+                    self._doubted.setdefault(key, finding)
                     self._if_runs_agree.setdefault(key, self._make_diagnostic(finding, trial, ARGUMENTS_NOTE))
                 continue
             new.append(finding)
@@ -325,6 +354,10 @@ class RunSession:
         plan = self._plan.of_run(trial.number)
         return make_diagnostic(finding, self._source, self._kernel, plan, trial, chosen=chosen)
 
+    def _make_undecided(self, finding: Violation, trial: VerifierRun, reason: str) -> Undecided:
+        plan = self._plan.of_run(trial.number)
+        return make_undecided(finding, self._source, self._kernel, plan, trial, reason)
+
     def add_question(self, reason: str) -> None:
         """Records an open question."""
         text = f"{self._kernel}: {reason}"
@@ -337,9 +370,13 @@ class RunSession:
         instructions.
         """
         for key, diagnostic in self._if_runs_agree.items():
-            if self._agreement.is_shown_whatever_number(key):
+            if self._agreement.is_shown_whatever_number(key, self._deciding_numbers(key)):
                 self._diagnostics.setdefault(key, diagnostic)
-        reached = len(self._reached_offsets & places)
+        if self._has_wrong_boxes:
+            for key in self._if_boxes_wrong.keys() & self._diagnostics:
+                del self._diagnostics[key]
+                self._undecided[key] = self._if_boxes_wrong[key]
+        reached = len(self._executions.keys() & places)
         if self._wrong_arguments and not self._completed_runs and not self._diagnostics:
             why = self._wrong_arguments[0].message
             wanted = " ".join(
@@ -362,7 +399,12 @@ class RunSession:
         )
         doubted = [each for key, each in self._undecided.items() if key not in self._diagnostics]
         return KernelResult(
-            list(self._diagnostics.values()), [*self._open_questions.values(), *doubted], recorded, self._traces
+            list(self._diagnostics.values()),
+            [*self._open_questions.values(), *doubted],
+            recorded,
+            self._traces,
+            self._executions,
+            places,
         )
 
     def _kernel_span(self) -> Span:

@@ -29,6 +29,11 @@ _OTHER_ROWS = (128, 256, 32, 16, 8)
 COPIES_PER_PHASE = (1, 2, 4)
 """The numbers of copies by one map that may share the bytes of a phase."""
 
+STORED_BOX_BYTES = 128
+"""The largest size in bytes of a box that is only stored: nothing shows its size, and nearly all boxes have a row of as
+many, so that whatever conflicts with these bytes does so with the box of the host.
+"""
+
 DEFAULT_BOX_BYTES = 2048
 """The size in bytes of a box where no mbarrier expects bytes."""
 
@@ -62,10 +67,16 @@ def infer_maps(
     found = []
     for copies in (1,) if is_known else COPIES_PER_PHASE:
         usual = (expected[0] if expected else DEFAULT_BOX_BYTES) // copies
-        made = {
-            place: _infer_map(use, boxes.get(place, usual)) or _infer_map(use, DEFAULT_BOX_BYTES)
+        sizes_of_boxes = {
+            place: boxes.get(place, usual)
+            if use.is_loaded
+            else min(boxes.get(place, STORED_BOX_BYTES), STORED_BOX_BYTES)
             for place, use in uses.items()
             if place[0] in unspecified
+        }
+        made = {
+            place: _infer_map(uses[place], size) or _infer_map(uses[place], DEFAULT_BOX_BYTES)
+            for place, size in sizes_of_boxes.items()
         }
         if made and all(made.values()):
             found.append(_place_in_parameters({place: each for place, each in made.items() if each is not None}, sizes))

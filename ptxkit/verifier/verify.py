@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
@@ -30,12 +29,13 @@ from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.verifier.argument_choice import NO_CONTRACT, SCHEDULES, VerifierRun, find_parameter_uses, generate_runs
+from ptxkit.verifier.argument_choice import NO_CONTRACT, VerifierRun, find_parameter_uses, generate_runs
 from ptxkit.verifier.assumption_filter import LaunchAssumptions
 from ptxkit.verifier.box_guesses import guess_boxes
+from ptxkit.verifier.directed_runs import DirectedRuns
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.image_arguments import infer_images
-from ptxkit.verifier.integer_guesses import MIXED_INTEGERS, IntegerGuesses, MixedIntegers, PathIntegers
+from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.kernel_result import KernelResult
 from ptxkit.verifier.launch_inference import (
     LaunchPlan,
@@ -46,9 +46,10 @@ from ptxkit.verifier.launch_inference import (
     infer_plans,
     unspecified_parameters,
 )
-from ptxkit.verifier.limits import MAX_PATH_RUNS
+from ptxkit.verifier.limits import DIRECTED_SHARE
 from ptxkit.verifier.merged_findings import merge_diagnostics, places_of, sort_traces
 from ptxkit.verifier.parameter_names import by_parameter
+from ptxkit.verifier.question_runs import with_runs
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.run_session import RunSession
 from ptxkit.verifier.static_questions import (
@@ -92,7 +93,7 @@ def verify_source(
                 runs.append(_verify_kernel(launched, source, entry, request, progress, verdict, facts))
         seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
         both = merge_diagnostics(verdict.diagnostics, seen.diagnostics)
-        questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
+        questions = (*with_runs(verdict.undecided, runs), *(each for run_ in runs for each in run_.undecided))
         left, hidden = apply_suppressions(Verdict(both, questions), module, settings, ran=True)
     except PTXSyntaxError as wrong:
         return FileResult.of(source.path, Verdict(wrong.diagnostics))
@@ -194,16 +195,17 @@ def _verify_kernel(
         enough = deadline - (1 - _PROBE_SHARE) * request.seconds
         found = find_suitable(candidates, session_of, first_of, enough, exact=is_expected(flat))
         tries_all = time.thread_time() < enough
-    maps = found[1] if found else choices[0]
-    session = found[0] if found else session_of(plans[0], maps, exhausted=tries_all)
+    session, maps = found or (session_of(plans[0], choices[0], exhausted=tries_all), choices[0])
     guesses = IntegerGuesses(buffers=uses.buffers)
-    session.run_all(runs_of(maps, guesses), guesses, request.schedules, deadline, progress)
+    kept = (deadline - time.thread_time()) * DIRECTED_SHARE if chosen else 0.0
+    session.run_all(runs_of(maps, guesses), guesses, request.schedules, deadline - kept, progress)
     asked = offsets_of_questions(static) if chosen else frozenset[int]()
     followed = arguments_of_questions(explored, asked) if explored is not None else []
-    size, path_runs = guesses.buffer_bytes, min(len(followed) * len(SCHEDULES), MAX_PATH_RUNS)
-    session.run_further(islice(runs_of(maps, PathIntegers(followed, size)), path_runs), deadline, progress, asked)
+    directed = DirectedRuns(session, lambda numbers: runs_of(maps, numbers), guesses.buffer_bytes, deadline, progress)
+    directed.run_paths(followed, asked)
     if uses.count_integers({*images, *whole, *request.arguments}) > 1:
-        session.run_further(islice(runs_of(maps, MixedIntegers(size)), len(MIXED_INTEGERS)), deadline, progress)
+        directed.run_mixed()
+    directed.run_variations()
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),
         frozenset(step.start for step in flat.steps),

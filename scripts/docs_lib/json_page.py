@@ -88,6 +88,7 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "true or false",
             "it is decided in each launch that satisfies the conditions of the kernel",
         ),
+        "runs": ("string", "of `verify`: what its runs show, such as `held in 12 runs`; empty without runs"),
     },
     "condition": {
         "kernel": ("string", "the name of the kernel"),

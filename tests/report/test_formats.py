@@ -157,6 +157,7 @@ def test_the_json_format_is_stable() -> None:
                             "end_column": 35,
                             "source": [],
                             "conditional": False,
+                            "runs": "",
                         }
                     ],
                     "conditions": [],
@@ -203,6 +204,7 @@ def test_the_json_format_is_stable() -> None:
                             "end_column": 35,
                             "source": [],
                             "conditional": False,
+                            "runs": "",
                         }
                     ],
                     "conditions": [],

@@ -188,3 +188,23 @@ def test_memory_may_contain_usual_sizes() -> None:
     assert "pitch=1 MiB of 64" in result.runs[0].arguments
     assert "PTX621" in {each.code for each in (*result.diagnostics, *result.undecided)}
     assert result.runs[0].reached == result.runs[0].instructions
+
+
+COUNTED = """ ld.param.u32 %r2, [count]; ld.param.u32 %r8, [n]; ld.param.u64 %d0, [out];
+ add.u32 %r3, %r2, 3; setp.ge.u32 %p0, %r3, 9; @%p0 bra END;
+ st.global.u32 [%d0], %r8;
+"""
+"""Only a few counts lead to what follows."""
+
+
+def test_counts_that_lead_to_a_fault_are_varied_with_whole_tiles_for_the_other_numbers() -> None:
+    result = verify_text(".param .u64 out, .param .u32 count, .param .u32 n", COUNTED + RACE, schedules=9)
+    assert codes_of(result) == {"PTX621"}
+    assert {"n=64", "n=128", "count=4"} <= set(result.runs[0].arguments)
+
+
+def test_a_fault_that_needs_two_numbers_to_fit_each_other_is_a_question() -> None:
+    guarded = " setp.eq.u32 %p1, %r2, %r8; @%p1" + RACE
+    result = verify_text(".param .u64 out, .param .u32 count, .param .u32 n", COUNTED + guarded, schedules=9)
+    assert not codes_of(result)
+    assert "PTX621" in {each.code for each in result.undecided}

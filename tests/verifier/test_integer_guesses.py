@@ -120,6 +120,13 @@ def test_numbers_with_which_a_run_takes_too_long_are_replaced_by_smaller_ones() 
     assert again == [9, 64, 1, 32, 2, 19, 3, 0, 16]
 
 
+def test_a_small_number_with_which_a_run_takes_too_long_is_reduced_by_a_factor() -> None:
+    guesses = IntegerGuesses()
+    assert guesses.integer(1, ("n", 0)) == 64
+    assert guesses.lower(1)
+    assert [guesses.integer(each, ("n", 0)) for each in range(4)] == [9, 16, 1, 4]
+
+
 def test_a_kernel_without_numbers_has_no_smaller_ones() -> None:
     assert not IntegerGuesses().lower(3)
 

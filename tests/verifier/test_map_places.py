@@ -57,7 +57,7 @@ def test_each_map_of_a_structure_gets_a_separate_tensor() -> None:
     (run,) = result.runs
     assert run.whole == 4
     assert run.arguments[0] == (
-        "params=256 bytes of 0, f16 256x64 in boxes of 64x16 at 0, f16 256x64 in boxes of 64x16 at 128"
+        "params=256 bytes of 0, f16 256x64 in boxes of 64x16 at 0, f16 256x4 in boxes of 64x1 at 128"
     )
     assert result.diagnostics == ()
 

@@ -222,10 +222,18 @@ TENSOR_MEMORY = """.version 8.6
         ("mov.u32 %r2, 0;", set()),  # kernels that own all of Tensor Memory omit the lane
         ("mov.u32 %r2, 0x400000;", {"PTX707"}),
         ("ld.shared.u32 %r2, [base];", {"PTX707"}),
+        ("ld.shared.u32 %r2, [base]; add.u32 %r2, %r2, 0x400000;", {"PTX707"}),
     ],
 )
 def test_constant_addresses_of_tensor_memory_need_no_lane(address: str, wanted: set[str]) -> None:
     assert {each.code for each in verify_text(TENSOR_MEMORY.format(address=address)).diagnostics} == wanted
+
+
+def test_the_code_after_an_address_of_tensor_memory_without_a_lane_is_run() -> None:
+    text = TENSOR_MEMORY.format(address="ld.shared.u32 %r2, [base];").replace(
+        "\tret;", "\tst.shared.u32 [base], %r1;\n\tret;"
+    )
+    assert {each.code for each in verify_text(text).diagnostics} == {"PTX707", "PTX621"}
 
 
 UNSET = "\tld.param.u32 %r2, [n];\n\tsetp.lt.u32 %p1, %r1, %r2;\n\t@%p1 mov.u32 %r5, 3;\n\tst.global.u32 [%rd3], %r5;"

@@ -22,25 +22,32 @@ from ptxkit.semantics.mbarrier_state import MAX_ARRIVALS, is_valid_arrival_count
 
 @effect_semantics
 def mbarrier_init(*, space: str) -> Function:
-    """Initializes an object at each thread's address."""
+    """Initializes an object at each thread's address.
+
+    Threads that initialize one object together are reported, and the run continues with the object of the first.
+    """
 
     def init(group: ThreadGroup, address: Any, count: Any) -> None:
         places, index = buffer_offsets(group, space, address), group.lanes.index
         known = group.cta.cluster.mbarriers
         group.cta.machine.async_engine.inflight.check_access(group, "write", group.cta.cluster.shared_buffer, places, 8)
+        own: list[Mbarrier] = []
         for position, place in enumerate(places):
             before = known.get(int(place))
-            if before is not None and before.is_live:
-                raise ExecutionFault(
-                    ptx5xx.LIVE_MBARRIER_INITIALIZED(barrier=before.name),
-                    index[position : position + 1],
-                )
             needed = int(count[position] if count.ndim else count)
+            if before is not None and before.is_live:
+                content = ptx5xx.LIVE_MBARRIER_INITIALIZED(barrier=before.name)
+                fault = ExecutionFault(content, index[position : position + 1])
+                if before not in own or before.state.count != needed:
+                    raise fault
+                group.report(fault)
+                continue
             if not is_valid_arrival_count(needed):
                 message = ptx2xx.INVALID_ARRIVAL_COUNT(count=needed, limit=MAX_ARRIVALS)
                 raise ExecutionFault(message, index[position : position + 1])
             owner = group.cta.cluster.ctas[int(place) // group.cta.cluster.stride]
             known[int(place)] = made = Mbarrier(owner, int(place), needed)
+            own.append(made)
             group.cta.machine.async_engine.inflight.mark_mbarrier(made)
             group.cta.machine.observer.on_mbarrier_init(group, index[position], made)
 

@@ -173,12 +173,14 @@ class _RegisterWindow:
     def locate(self, group: ThreadGroup, found: Any, offset: Any) -> tuple[CtaTensorMemory, Any, Any]:
         """Returns the memory, and the lanes and columns for each thread, (registers, threads).
 
-        Raises ExecutionFault if the lanes are not those of the thread's warp.
+        An address without a lane that is not the warp's is reported, and stands for the warp's own lanes, as devices
+        take it. Raises ExecutionFault if other lanes are not those of the thread's warp.
         """
         memory, thread = group.cta.tensor_memory, found.lane.astype(numpy.int64)
         address = found.values[0][found.warp, 0].astype(numpy.int64)
         first, quarter = address >> 16, found.warp % 4 * WARP_SIZE
-        if (first == 0).all() and group.activation.function.offsets[group.pc] in group.cta.machine.laneless:
+        is_laneless = bool((first == 0).all())
+        if is_laneless and group.activation.function.offsets[group.pc] in group.cta.machine.laneless:
             first = quarter
         lanes = self.lanes[:, thread] + first
         wrong = ((lanes < quarter) | (lanes >= quarter + WARP_SIZE)).any(axis=0)
@@ -190,7 +192,11 @@ class _RegisterWindow:
                 last=int(quarter[at]) + 31,
                 lane=int(lanes[:, at].max()),
             )
-            raise ExecutionFault(content, group.lanes.index[at : at + 1])
+            fault = ExecutionFault(content, group.lanes.index[at : at + 1])
+            if not is_laneless:
+                raise fault
+            group.report(fault)
+            lanes = self.lanes[:, thread] + quarter
         columns = self.columns[:, thread] * (2 if self.packed else 1) + (address & 0xFFFF)
         if self.is_split:
             columns = columns + numpy.where(thread >= WARP_SIZE // 2, operand_number(offset, 0), 0)

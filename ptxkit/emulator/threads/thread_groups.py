@@ -14,6 +14,7 @@ from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from ptxkit.emulator.core.findings import ExecutionFault
     from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
     from ptxkit.emulator.threads.waitable import Waitable
 
@@ -121,6 +122,11 @@ class ThreadGroup:
         self.idle_iterations = 0 if not same else self.idle_iterations + 1 if self.idle_since == moment else 1
         self.idle_since = moment
         return same
+
+    def report(self, fault: ExecutionFault) -> None:
+        """Reports a fault of the group's instruction that has an obvious effect, so that the run continues."""
+        fault.location, fault.cta = (self.activation.function, self.pc), self.cta
+        self.cta.machine.report_fault(fault)
 
     def register_state(self) -> bytes:
         """Returns the contents of the registers of the threads, and the threads."""

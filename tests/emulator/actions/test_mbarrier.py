@@ -47,6 +47,19 @@ def wait(name: str, parity: int) -> str:
 KEEP = " mul.wide.u32 %d1, %r31, 4; add.u64 %d1, %d0, %d1; st.global.u32 [%d1], %r1;\n"
 
 
+def test_a_run_continues_after_several_threads_have_initialized_one_mbarrier() -> None:
+    together = " mbarrier.init.shared.b64 [bar], 64;\n bar.sync 0;\n mbarrier.arrive.shared.b64 _, [bar];\n"
+    found = ran(" setp.lt.u32 %p3, %r31, 32;\n @%p3" + together + wait("L", 0) + " mov.u32 %r1, 7;\n" + KEEP)
+    assert [each.code for each in found.findings] == ["PTX502"]
+    assert (found.outputs[0] == 7).all()
+
+
+def test_a_run_ends_where_threads_initialize_an_mbarrier_with_different_counts() -> None:
+    found = ran(" setp.lt.u32 %p3, %r31, 2; add.u32 %r2, %r31, 1;\n @%p3 mbarrier.init.shared.b64 [bar], %r2;\n" + KEEP)
+    assert [each.code for each in found.findings] == ["PTX502"]
+    assert not found.outputs[0].any()
+
+
 @pytest.mark.parametrize("policy", ["eager", "late", "torn", "random"])
 def test_a_phase_ends_when_all_have_arrived(policy: str) -> None:
     body = init(THREADS) + " mbarrier.arrive.shared.b64 _, [bar];\n" + wait("L", 0) + " mov.u32 %r1, 7;\n" + KEEP
