@@ -18,7 +18,6 @@ from ptxkit.verifier.assumption_reasons import (
     NUMBERS_REASON,
     assumption_reason,
     ignores_block_size,
-    is_about_path,
     list_names,
 )
 from ptxkit.verifier.fault_dependence import FaultDependence
@@ -191,18 +190,6 @@ class LaunchAssumptions:
         if not self.values or self.fault_dependence is None:
             return ""
         return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
-
-    def may_depend_on_path_only(self, finding: Violation, contents: str) -> bool:
-        """Returns whether chosen numbers may decide that the faulty instruction is executed, and nothing else.
-
-        The contents of memory must not decide it, which are the same in many runs.
-        """
-        influence = self.fault_dependence
-        return (
-            is_about_path(self.undecided_reason(finding, contents))
-            and influence is not None
-            and not (self.contents and influence.sync_dependence.depends_on_data)
-        )
 
     def _may_coincide(self, finding: Violation, contents: str) -> bool:
         """Returns whether equal numbers in memory may lead two accesses to the same bytes of shared memory."""

@@ -16,6 +16,7 @@ from ptxkit.syntax.constants import WARP_SIZE
 from ptxkit.verifier.fault_dependence import FaultDependence
 
 _PATH_REASON = "the path depends on "
+_DATA_REASON = f"{_PATH_REASON}the contents of memory, chosen here (--arg)"
 NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
 CONTENTS_REASON = "whether and where the two overlap depends on the contents of memory, chosen here (--arg)"
 DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"
@@ -48,8 +49,8 @@ def assumption_reason(
 
 
 def is_about_path(reason: str) -> bool:
-    """Returns whether a reason is that chosen inputs may decide whether the faulty instruction is executed."""
-    return reason.startswith(_PATH_REASON)
+    """Returns whether a reason is that chosen numbers may decide whether the faulty instruction is executed."""
+    return reason.startswith(_PATH_REASON) and reason != _DATA_REASON
 
 
 def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDependence) -> str:
@@ -66,7 +67,7 @@ def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDep
     if not set(deciding) <= protocol.compared_parameters:
         return f"{_PATH_REASON}what the kernel computes from {list_names(deciding)}, chosen here (--arg)"
     if open_.contents and protocol.depends_on_data:
-        return f"{_PATH_REASON}the contents of memory, chosen here (--arg)"
+        return _DATA_REASON
     return ""
 
 

@@ -24,6 +24,7 @@ from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.tree import Module
 from ptxkit.verifier.argument_choice import VerifierRun
 from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAssumptions
+from ptxkit.verifier.assumption_reasons import is_about_path
 from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.kernel_result import KernelResult
 from ptxkit.verifier.launch_inference import LaunchPlan
@@ -338,7 +339,7 @@ class RunSession:
             reason = self._assumptions.undecided_reason(finding, trial.contents, is_degenerate=trial.is_degenerate)
             if reason:
                 self._undecided.setdefault(key, self._make_undecided(finding, trial, reason))
-                if self._assumptions.may_depend_on_path_only(finding, trial.contents):
+                if is_about_path(self._assumptions.undecided_reason(finding, trial.contents)):
                     self._agreement.note_finding(trial.integers, key)
                     self._doubted.setdefault(key, finding)
                     self._if_runs_agree.setdefault(key, self._make_diagnostic(finding, trial, ARGUMENTS_NOTE))
