@@ -270,18 +270,18 @@ class CausalOrders:
         """Async Proxy; wgmma.mma_async: where the completion of a bulk copy or of wgmma.mma_async is observed, there is
         an implicit fence of the async proxy for what it wrote and read.
 
-        `isa` also orders a generic read before an asynchronous write without a fence: "Async Proxy" is silent about
-        reads; decided so because the pipelines of vendor libraries rely on it.
+        `isa` also orders a generic access before an asynchronous write without a fence: "Async Proxy" is silent about
+        memory that is filled again; decided so because the pipelines of vendor libraries rely on it.
         """
         model, accesses = self.model, self.model.asynchronous_accesses
         if not accesses:
             return model.none
         done = self.completion.between(accesses & self.skeleton.where(lambda event: event.implies_fence))
         after = done @ self.thread_causality.optional
+        after = after | after @ model.issue_order
         found = after.between(-1, model.generic) | after @ (self.base_causality & model.bidirectional_targets)
         if model.policy == ISA:
-            reads = model.generic & self.skeleton.reads
-            found = found | self.base_causality.between(reads, accesses & self.skeleton.writes)
+            found = found | self.base_causality.between(model.generic, accesses & self.skeleton.writes)
         return found
 
     @cached_property

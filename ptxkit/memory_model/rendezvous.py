@@ -221,6 +221,8 @@ class _Explorer:
 
     def _at_mbarrier(self, state: _MeetingState, at: int, use: MbarrierUse) -> _MeetingState | None:
         if use.action == "init":
+            if use.location in state.mbarriers:
+                return self._end_undefined(state, at, "the object is in use already")
             record = _MbarrierRecord(MbarrierState(use.count))
             return self._complete_barriers(replace(state, mbarriers={**state.mbarriers, use.location: record}))
         known = state.mbarriers.get(use.location)
