@@ -48,7 +48,25 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = _refuse(f"the output cannot be written: {error.strerror or error}", "write it to another place")
     if arguments is None:
         gc.freeze()  # skip the traversal of all objects at exit, because everything is freed anyway
+        if sys.argv[1:2] == ["lint"]:
+            _exit_at_once(status)
     sys.exit(status)
+
+
+def _exit_at_once(status: int) -> None:
+    """Ends the process without freeing its objects one by one, which is a twentieth of the time for a small file.
+
+    Returns if something else must be done at the end: threads still run, or a profiler reports.
+    """
+    import atexit
+
+    threading = sys.modules.get("threading")
+    has_threads = threading is not None and threading.active_count() > 1
+    if not has_threads and sys.getprofile() is None and sys.gettrace() is None:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def _served_status(arguments: list[str]) -> int | None:

@@ -12,13 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIENT = """\
-import os, sys
+import atexit, os, sys
 from ptxkit.cli.main import main
-try:
-    main()
-finally:
+
+@atexit.register
+def write_modules():
     with open(os.environ["LOADED"], "w") as file:
         file.write(" ".join(sys.modules))
+
+main()
 """
 """What the script of an installation does; and it writes the names of the loaded modules."""
 PLACE = "from ptxkit.lint_server.socket_place import *; print(socket_path(runtime_folder()))"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from random import Random
 
 import pytest
@@ -77,6 +78,7 @@ def test_the_same_choices_generate_the_same() -> None:
     assert random_pipeline(Random(3)).module() == random_pipeline(Random(3)).module()
 
 
+@cache
 def _with_idle_lanes(attends: str) -> list[GeneratedPipeline]:
     """Pipelines in which only one lane fills, and slots are filled again."""
     made = (random_pipeline(Random(seed)) for seed in range(1500))
