@@ -56,6 +56,7 @@ from ptxkit.analysis.context.barrier_placement import find_barrier_between
 from ptxkit.analysis.context.chosen_addresses import find_races_of_chosen_data
 from ptxkit.analysis.context.early_reads import EarlyReads
 from ptxkit.analysis.context.equal_value_stores import may_store_different_values, stores_equal_values
+from ptxkit.analysis.context.global_memory_facts import find_global_races
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.races_on_all_paths import RacesOnAllPaths, is_for_all_sizes
@@ -143,7 +144,7 @@ def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
 
 
 def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    for number, (facts, races) in kernel.global_races.items():
+    for number, (facts, races) in kernel.analysis(find_global_races).items():
         for race in (each for each in races if not _are_stores(each)):
             finding = _finding(facts, race)
             finding = replace(finding, properties={**finding.properties, "space": "global"})

@@ -15,7 +15,7 @@ Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from ptxkit.analysis.dataflow.dependence import Dependence, may_be_one_buffer
 from ptxkit.analysis.ir.program import Program, Step
@@ -24,7 +24,14 @@ from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall, make_event
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import LaunchConfig
-from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue, SymbolicValueTable, Value, lift
+from ptxkit.analysis.values.symbolic_values import (
+    GroupValue,
+    LaneValues,
+    SymbolicValue,
+    SymbolicValueTable,
+    Value,
+    lift,
+)
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
 from ptxkit.isa.effects import Value as ComputedValue
@@ -50,6 +57,18 @@ def may_race_in_global_memory(program: Program, launch: LaunchConfig) -> bool:
         {dependence.buffers_of(*_address_of(step, kind)) for step in uses[kind]} for kind in ("write", "read")
     )
     return any(may_be_one_buffer(store, load) for store in stores for load in loads)
+
+
+def uses_buffer_twice(groups: Iterable[GroupTrace]) -> bool:
+    """Returns whether the threads of some groups store to a buffer from which they load, at known bytes of it."""
+    used: dict[str, set[int]] = defaultdict(set)
+    for event in (event for group in groups for event in group.events):
+        if not isinstance(event, UnknownCall) and _may_race(event) and isinstance(event.effect, Access):
+            address = _fields_of(event)[0][0]
+            lanes = address.values if isinstance(address, LaneValues) else (address,)
+            pointers = {each.identity for each in lanes if isinstance(each, SymbolicValue) and each.pointer}
+            used[event.effect.kind] |= pointers
+    return not used["read"].isdisjoint(used["write"])
 
 
 class StoresOfLoads:

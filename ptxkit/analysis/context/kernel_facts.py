@@ -13,10 +13,9 @@ from ptxkit.analysis.context.all_threads import AllThreads
 from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
 from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
 from ptxkit.analysis.context.equal_executions import are_equal_clusters
-from ptxkit.analysis.context.global_races import may_race_in_global_memory, place_buffers
 from ptxkit.analysis.context.happens_before import GuessedOrder, HappensBefore
 from ptxkit.analysis.context.initialization_phase import are_initializations_known
-from ptxkit.analysis.context.races import Race, RaceAnalysis, find_races
+from ptxkit.analysis.context.races import Race, find_races
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.context.warp_paths import WarpPath
@@ -34,7 +33,7 @@ from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.explorer import Explorer
-from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent
+from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent
 from ptxkit.analysis.sync.block_sizes import alternative_launches
 from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult
@@ -345,37 +344,16 @@ class KernelFacts:
             self._extents_by_rank[rank] = AccessExtents(self.explorer, rank)
         return self._extents_by_rank[rank]
 
-    @cached_property
-    def global_races(self) -> dict[int, tuple[ScenarioFacts, list[Race]]]:
-        """The races in global memory, and the facts of the accesses, by the number of their scenario."""
-        found: dict[int, tuple[ScenarioFacts, list[Race]]] = {}
-        if self.scenarios and may_race_in_global_memory(self.program, self.explorer.launch):
-            for number, facts in self.in_global_memory():
-                if facts.scenario.launch.threads > 1:
-                    found[number] = facts, list(RaceAnalysis(facts))
+    def analysis(self, kind: Callable[[KernelFacts], AnalysisT]) -> AnalysisT:
+        """Returns the result of an analysis of the kernel, which is computed once for it."""
+        if kind not in self._analyses:
+            self._analyses[kind] = kind(self)
+        found: AnalysisT = self._analyses[kind]
         return found
 
-    def in_global_memory(
-        self, is_wanted: Callable[[TraceEvent | GroupEvent], bool] | None = None
-    ) -> Iterator[tuple[int, ScenarioFacts]]:
-        """Yields the complete scenarios, with numbers, with accesses to global memory instead of shared memory.
-
-        is_wanted: which accesses are to have addresses; None for those that may race.
-        """
-        for number, facts in self.complete_scenarios:
-            if facts.scenario.is_flipped:
-                continue
-            terms, given = self.explorer.symbolic_values, facts.scenario
-            cluster = [
-                Exploration(each.scenario, place_buffers(each, self.program, terms, is_wanted), each.is_complete)
-                for each in self.explorer.execute_outside(given, 0, given.cluster_index).cluster
-            ]
-            placed = replace(cluster[facts.scenario.rank], cluster=cluster)
-            if placed.is_complete:
-                yield (
-                    number,
-                    build_scenario_facts(placed, self.program, self.explorer.budget, is_of_global_memory=True),
-                )
+    @cached_property
+    def _analyses(self) -> dict[Callable[[KernelFacts], Any], Any]:
+        return {}
 
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:

@@ -18,6 +18,7 @@ from collections.abc import Collection
 from functools import partial
 
 from ptxkit.analysis.cfg.last_steps import last_steps_before
+from ptxkit.analysis.context.global_memory_facts import find_global_races
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
@@ -131,7 +132,7 @@ def is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
         return True
     shown = {
         number: any(each.steps == race.steps for each in races)
-        for number, (facts, races) in kernel.global_races.items()
+        for number, (facts, races) in kernel.analysis(find_global_races).items()
         if set(race.steps) <= set().union(*(group.covered_steps for group in facts.groups))
     }
     return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1

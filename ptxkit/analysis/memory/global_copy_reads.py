@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.context.global_memory_facts import in_global_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.dataflow.dependence import Dependence
@@ -29,7 +30,7 @@ def find_global_copy_reads(kernel: KernelFacts) -> Iterator[tuple[int, ScenarioF
     """
     pairs = _pairs_of_one_buffer(kernel)
     steps = {step for pair in pairs for step in pair}
-    for number, facts in kernel.in_global_memory(lambda event: event.step in steps) if pairs else ():
+    for number, facts in in_global_memory(kernel, lambda event: event.step in steps) if pairs else ():
         if facts.has_unknown_call:
             continue
         pair_budget = PairBudget(facts.budget)
