@@ -152,7 +152,7 @@ class ThreadReader:
         operands = [each.strip() for each in rest.split(",")] if rest.strip() else []
         words = opcode.split(".")
         try:
-            return self._step_of(text, words, operands)
+            return register_code.check_step(self._step_of(text, words, operands), text)
         except (IndexError, ValueError) as error:
             raise LitmusError(f"`{text}` cannot be read", "it lacks an operand, or has one too many") from error
 

@@ -15,7 +15,7 @@ from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.memory_model.axioms import CausalOrders, EventRelations, OrderedExecution
 from ptxkit.memory_model.errors import TooManyExecutionsError
 from ptxkit.memory_model.events import EventKind, MemoryEvent
-from ptxkit.memory_model.limits import MAX_CANDIDATES, MAX_COMBINATIONS
+from ptxkit.memory_model.limits import MAX_CANDIDATES, MAX_COMBINATIONS, MAX_EVENT_PAIRS
 from ptxkit.memory_model.litmus_test import LitmusTest
 from ptxkit.memory_model.relations import Relation, members
 from ptxkit.memory_model.rendezvous import Rendezvous
@@ -79,11 +79,12 @@ class Candidate:
 
 @dataclass(slots=True, eq=False)
 class CandidateEnumerator:
-    """Enumerates the candidate executions of a test. candidates: how many there were so far."""
+    """Enumerates the candidate executions of a test. candidates, event_pairs: how many there were so far."""
 
     test: LitmusTest
     policy: str
     candidates: int = 0
+    event_pairs: int = 0
     _models: dict[tuple[tuple[MemoryEvent, ...], ...], EventRelations] = field(default_factory=dict)
 
     def model_of(self, traces: Sequence[Trace]) -> EventRelations:
@@ -92,6 +93,12 @@ class CandidateEnumerator:
         found = self._models.get(key)
         if found is None:
             skeleton = Skeleton(key, [each.place for each in self.test.threads])
+            self.event_pairs += skeleton.count**2
+            if self.event_pairs > MAX_EVENT_PAIRS:
+                raise TooManyExecutionsError(
+                    f"the executions have more than {MAX_EVENT_PAIRS:,} pairs of events",
+                    "write a test with fewer events, or fewer paths of its threads",
+                )
             found = self._models[key] = EventRelations(skeleton, self.policy)
         return found
 
@@ -117,6 +124,7 @@ class CandidateEnumerator:
         """Yields the candidates of a combination. is_forced: whether coherence order agrees with causality order; if
         not, it contradicts it at least once. Raises TooManyExecutionsError.
         """
+        self._count_candidate()
         model = self.model_of(traces)
         skeleton = model.skeleton
         initial = [self.test.initial.get(location, 0) for location in skeleton.locations]
@@ -131,13 +139,16 @@ class CandidateEnumerator:
             for fence_sc in self._fence_orders(model):
                 orders = CausalOrders(model, rendezvous, reads_from, fence_sc)
                 for coherence in self._coherence_orders(orders, is_forced=is_forced):
-                    self.candidates += 1
-                    if self.candidates > MAX_CANDIDATES:
-                        raise TooManyExecutionsError(
-                            f"the test has more than {MAX_CANDIDATES:,} candidate executions",
-                            "write a test with fewer reads, writes or `fence.sc`",
-                        )
+                    self._count_candidate()
                     yield Candidate(traces, values, OrderedExecution(orders, coherence))
+
+    def _count_candidate(self) -> None:
+        self.candidates += 1
+        if self.candidates > MAX_CANDIDATES:
+            raise TooManyExecutionsError(
+                f"the test has more than {MAX_CANDIDATES:,} candidate executions",
+                "write a test with fewer reads, writes or `fence.sc`",
+            )
 
     def _fence_orders(self, model: EventRelations) -> Iterator[Relation]:
         """Yields the orders of morally strong `fence.sc`."""

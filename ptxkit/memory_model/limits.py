@@ -11,16 +11,19 @@ MAX_EVENTS_OF_THREAD = 64
 MAX_LOCAL_STEPS = 10_000
 """The computations and branches of a thread between two events."""
 
-MAX_TRACES = 20_000
-"""The executions of one thread, for all values that its reads may return."""
+MAX_TRACE_STEPS = 40_000
+"""The operations of all executions of single threads, for all values that their reads may return, in all rounds."""
 
-MAX_COMBINATIONS = 2_000_000
+MAX_COMBINATIONS = 500_000
 """The combinations of executions of single threads that are considered."""
 
-MAX_CANDIDATES = 400_000
-"""The candidate executions whose axioms are evaluated."""
+MAX_CANDIDATES = 50_000
+"""The candidate executions whose axioms are evaluated, and the combinations for which they are made."""
 
-MAX_RENDEZVOUS_STATES = 50_000
+MAX_EVENT_PAIRS = 1_500_000
+"""The pairs of events of which relations are computed, over all combinations with different events."""
+
+MAX_RENDEZVOUS_STATES = 20_000
 """The states of barriers and mbarrier objects that are explored for one combination."""
 
 MAX_THREADS = 16

@@ -96,7 +96,7 @@ class _ThreadReader:
         opcode, _, rest = plain.partition(" ")
         words, operands = opcode.split("."), [each.strip() for each in rest.split(",") if each.strip()]
         try:
-            step = self._step_of(plain, words, operands)
+            step = register_code.check_step(self._step_of(plain, words, operands), text)
         except (IndexError, ValueError) as error:
             raise LitmusError(f"`{text}` cannot be read", "it lacks an operand, or has one too many") from error
         if stated is not None:

@@ -121,7 +121,7 @@ class PtxCode:
             control |= taint
         for effect in step.match.effects:
             if isinstance(effect, Control):
-                if effect.kind == "branch":
+                if effect.kind == "branch" and step.step.targets:
                     following = step.step.targets[0]
                 elif effect.kind in ("return", "exit"):
                     following = len(self.steps)

@@ -176,6 +176,21 @@ def _update(operation: str, old: int, values: Sequence[int]) -> int:
     return COMPUTATIONS[operation](old, *values)
 
 
+OPERAND_COUNTS = {"load": 0, "store": 1, "update": 1, "branch": 2, "goto": 0, "barrier": 1}
+"""The operands of the kinds of steps, besides results, locations and labels; an update by `cas` has one more."""
+
+
+def check_step(step: RegisterStep, text: str) -> RegisterStep:
+    """Returns a step whose operands are complete. Raises LitmusError."""
+    wanted = OPERAND_COUNTS.get(step.kind, len(step.operands)) + (step.word == "cas")
+    if step.kind == "compute":
+        wanted = 2 if step.word else 1
+    is_unnamed = step.event.is_access and not step.event.location.isidentifier()
+    if len(step.operands) != wanted or is_unnamed or "" in step.operands:
+        raise LitmusError(f"`{text}` cannot be read", "it lacks an operand, or has one too many")
+    return step
+
+
 def _part(order: str, side: str) -> str:
     """Returns the order of the read (`acquire`) or write (`release`) of an update."""
     return side if order in (side, "acq_rel") else "relaxed"

@@ -19,7 +19,7 @@ from itertools import product
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.memory_model.errors import LitmusError, TooManyExecutionsError
 from ptxkit.memory_model.events import BarrierUse, EventKind, MbarrierUse, MemoryEvent
-from ptxkit.memory_model.limits import MAX_EVENTS_OF_THREAD, MAX_LOCATIONS, MAX_LOOP_TURNS, MAX_TRACES
+from ptxkit.memory_model.limits import MAX_EVENTS_OF_THREAD, MAX_LOCATIONS, MAX_LOOP_TURNS, MAX_TRACE_STEPS
 from ptxkit.memory_model.litmus_test import LitmusTest, ThreadCode, ThreadState, TimedEvent
 
 Domain = Mapping[str, frozenset[int]]
@@ -77,15 +77,16 @@ def enumerate_traces(test: LitmusTest) -> ThreadTraces:
     domain: dict[str, frozenset[int]] = {}
     found = ThreadTraces([[] for _ in test.threads])
     known: list[dict[str, frozenset[int]] | None] = [None for _ in test.threads]
-    rounds = 0
+    rounds = steps = 0
     while True:
         before, rounds = dict(domain), rounds + 1
         for at, thread in enumerate(test.threads):
             relevant = known[at]
             if relevant is not None and all(domain.get(name) == values for name, values in relevant.items()):
                 continue
-            explorer = _ThreadExplorer(thread.code, domain, test.initial)
+            explorer = _ThreadExplorer(thread.code, domain, test.initial, steps)
             found.traces[at] = list(explorer.run())
+            steps = explorer.steps
             known[at] = explorer.used
         for traces in found.traces:
             for trace in traces:
@@ -116,21 +117,16 @@ class _Path:
 
 
 class _ThreadExplorer:
-    def __init__(self, code: ThreadCode, domain: Domain, initial: Mapping[str, int]) -> None:
-        self.code, self.domain, self.initial = code, domain, initial
+    def __init__(self, code: ThreadCode, domain: Domain, initial: Mapping[str, int], steps: int) -> None:
+        self.code, self.domain, self.initial, self.steps = code, domain, initial, steps
         self.used: dict[str, frozenset[int]] = {}
 
     def run(self) -> Iterator[Trace]:
-        todo, count = [_Path(self.code.settle(self.code.start))], 0
+        todo = [_Path(self.code.settle(self.code.start))]
         while todo:
             path = todo.pop()
             operation = self.code.next_operation(path.state)
             if operation is None:
-                count += 1
-                if count > MAX_TRACES:
-                    raise TooManyExecutionsError(
-                        f"a thread has more than {MAX_TRACES} executions", "write a test with fewer values or reads"
-                    )
                 yield self._trace(path, Ending.FINISHED, self.code.final_registers(path.state))
                 continue
             key = self.code.loop_key(path.state)
@@ -146,6 +142,12 @@ class _ThreadExplorer:
             turns = {**path.visits, key: visits + 1}
             choices = [self._values(each) if isinstance(each, str) else each for each in operation.inputs]
             for chosen in product(*choices):
+                self.steps += 1
+                if self.steps > MAX_TRACE_STEPS:
+                    raise TooManyExecutionsError(
+                        f"the executions of single threads have more than {MAX_TRACE_STEPS:,} operations",
+                        "write a test with fewer values, reads or copies",
+                    )
                 made, state = operation.perform(chosen, len(path.events))
                 todo.append(_Path(self.code.settle(state), (*path.events, *made), marks, turns))
 

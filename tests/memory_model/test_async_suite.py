@@ -7,8 +7,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from ptxkit.memory_model import ISA, STRICT, check, read_tests
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 
@@ -16,14 +14,14 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "corpus" / "litmus" / "async").glob("*.ptx"))
 
 
-@pytest.mark.parametrize("policy", [ISA, STRICT])
-def test_the_model_has_the_verdict_of_each_test(policy: str) -> None:
+def test_the_model_has_the_verdict_of_each_test_under_both_policies() -> None:
     verdicts: Counter[str] = Counter()
     for file in FILES:
         (test,) = read_tests(file.read_text("utf-8"), file.name)
-        found = check(test, policy)
-        assert found.is_as_expected, file.name
-        assert found.ends or found.undefined, file.name
+        for policy in (ISA, STRICT):
+            found = check(test, policy)
+            assert found.is_as_expected, (file.name, policy)
+            assert found.ends or found.undefined, file.name
         assert test.sections, file.name
         verdicts[test.expected] += 1
     assert set(verdicts) == {"ok", "bad", "silent"}
@@ -37,7 +35,7 @@ def test_ptxas_accepts_each_test() -> None:
 
 
 def test_the_machine_agrees_with_a_part_of_the_tests_and_lint_reports_no_error_for_right_ones() -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "litmus"), "--suite", "--every", "12"]
+    command = [sys.executable, str(ROOT / "scripts" / "litmus"), "--suite", "--every", "24"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "bad)" in done.stdout

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
+
 import pytest
 
 from ptxkit.memory_model import STRICT, Answer, LitmusError, check, read_tests
 from tests.memory_model.litmus_texts import dat3m, verdict_of
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus" / "litmus"
 
 TEMPLATE = """\
 .global x;
@@ -70,3 +75,23 @@ def test_an_unreadable_part_is_named(text: str, words: str) -> None:
         verdict_of(text)
     assert words in caught.value.message
     assert caught.value.remedy
+
+
+def test_damaged_tests_have_a_verdict_or_are_refused() -> None:
+    random = Random(7)
+    files = sorted(CORPUS.rglob("*.*"))
+    verdicts, refusals = 0, []
+    for _ in range(150):
+        words = random.choice(files).read_text("utf-8").split(" ")
+        for _ in range(random.randint(1, 3)):
+            at = random.randrange(len(words))
+            words[at : at + random.randint(0, 1)] = [random.choice([*words, ";", "|", "}", "x", ",", "@"])]
+        try:
+            for test in read_tests(" ".join(words), "t.litmus"):
+                check(test)
+            verdicts += 1
+        except LitmusError as error:
+            refusals.append(error)
+    assert verdicts > 10
+    assert len(refusals) > 10
+    assert all(each.message and each.remedy for each in refusals)
