@@ -7,14 +7,14 @@ contents of memory are usable as numbers and as indices.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import count, cycle, islice
 from typing import Any, TypeAlias
 
 import numpy
 
 from ptxkit.analysis.dataflow.parameter_fields import ParameterField, find_parameter_fields
-from ptxkit.analysis.dataflow.pointer_params import pointer_parameters, pointer_tables
+from ptxkit.analysis.dataflow.pointer_params import pointer_arrays, pointer_parameters, pointer_tables
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.memory.flag_accesses import find_flag_pointers
 from ptxkit.analysis.values.scenario import ParameterKey
@@ -109,7 +109,19 @@ def find_parameter_uses(flat: Program, program: Executable, images: Mapping[str,
         if name not in images and offset + program.address_size // 8 <= sizes[name]  # the others are offsets
     }
     fields = tuple(each for each in find_parameter_fields(flat) if each.offset + each.size <= sizes[each.symbol])
+    pointers |= _array_elements(pointer_arrays(flat), {*pointers, *((f.symbol, f.offset) for f in fields)}, sizes)
     return ParameterUses(frozenset(pointers), frozenset(find_flag_pointers(flat)), pointer_tables(flat), fields)
+
+
+def _array_elements(
+    arrays: Iterable[tuple[str, int]], known: Iterable[tuple[str, int]], sizes: Mapping[str, int]
+) -> set[tuple[str, int]]:
+    """Returns the places of all elements of arrays of pointers, each of which ends where something else begins."""
+    found: set[tuple[str, int]] = set()
+    for name, start in arrays:
+        stop = min((offset for other, offset in known if other == name and offset > start), default=sizes[name])
+        found.update((name, offset) for offset in range(start, stop - _POINTER_BYTES + 1, _POINTER_BYTES))
+    return found
 
 
 def contents_of_run(number: int) -> str:

@@ -29,6 +29,15 @@ class DirectedRuns:
     ) -> None:
         self._session, self._runs_of, self._buffer_bytes = session, runs_of, buffer_bytes
         self._deadline, self._progress = deadline, progress
+        self._varied: set[Arguments] = set()
+
+    def run_all(self, paths: Sequence[Arguments], asked: frozenset[int], *, differ: bool) -> None:
+        """Makes all directed runs: see the other methods. differ: whether several integers may differ."""
+        self.run_variations()
+        self.run_paths(paths, asked)
+        if differ:
+            self.run_mixed()
+        self.run_variations()
 
     def run_paths(self, paths: Sequence[Arguments], asked: frozenset[int]) -> None:
         """Runs with the numbers with which the rules have followed paths, each with every schedule.
@@ -43,8 +52,9 @@ class DirectedRuns:
         self._run(MixedIntegers(self._buffer_bytes), len(MIXED_INTEGERS))
 
     def run_variations(self) -> None:
-        """Runs with numbers near those with which runs have shown what may depend on numbers."""
-        numbers = self._session.variations()[:MAX_VARIED_RUNS]
+        """Runs with numbers near those with which runs have shown what may depend on numbers, each once."""
+        numbers = [each for each in self._session.variations() if each not in self._varied][:MAX_VARIED_RUNS]
+        self._varied.update(numbers)
         self._run(PathIntegers(numbers, self._buffer_bytes), len(numbers))
 
     def _run(self, numbers: IntegerGuesses, count: int, asked: frozenset[int] | None = None) -> None:

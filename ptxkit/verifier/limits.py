@@ -56,7 +56,9 @@ MAX_PATH_RUNS = 12
 """The maximum number of runs with the numbers with which the rules have followed a path to an open question."""
 
 MAX_VARIED_RUNS = 16
-"""The maximum number of runs that vary the numbers with which others have shown what may depend on these."""
+"""The maximum number of runs, before and after other directed ones, that vary the numbers with which runs have shown
+what may depend on these.
+"""
 
 MAX_RUN_SHARE = 0.2
 """The largest share of a kernel's time for one run with chosen numbers: several numbers show more than a large one."""
@@ -64,7 +66,7 @@ MAX_RUN_SHARE = 0.2
 DIRECTED_SHARE = 0.4
 """The share of a kernel's time that is kept for directed runs, where numbers are chosen."""
 
-MAX_FURTHER_RUN_SHARE = 0.5
+MAX_FURTHER_RUN_SHARE = 0.25
 """The largest share of the time that is left for one directed run."""
 
 USUAL_SIZE = 64

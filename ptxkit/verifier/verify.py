@@ -202,10 +202,7 @@ def _verify_kernel(
     asked = offsets_of_questions(static) if chosen else frozenset[int]()
     followed = arguments_of_questions(explored, asked) if explored is not None else []
     directed = DirectedRuns(session, lambda numbers: runs_of(maps, numbers), guesses.buffer_bytes, deadline, progress)
-    directed.run_paths(followed, asked)
-    if uses.count_integers({*images, *whole, *request.arguments}) > 1:
-        directed.run_mixed()
-    directed.run_variations()
+    directed.run_all(followed, asked, differ=uses.count_integers({*images, *whole, *request.arguments}) > 1)
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),
         frozenset(step.start for step in flat.steps),

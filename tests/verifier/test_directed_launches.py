@@ -208,3 +208,23 @@ def test_a_fault_that_needs_two_numbers_to_fit_each_other_is_a_question() -> Non
     result = verify_text(".param .u64 out, .param .u32 count, .param .u32 n", COUNTED + guarded, schedules=9)
     assert not codes_of(result)
     assert "PTX621" in {each.code for each in result.undecided}
+
+
+INDEXED = """ mov.b64 %d0, s; and.b32 %r2, %r1, 1; mul.wide.u32 %d1, %r2, 8; add.u64 %d2, %d0, %d1;
+ ld.param.u64 %d3, [%d2+8]; mul.wide.u32 %d4, %r1, 4; add.u64 %d3, %d3, %d4; st.global.u32 [%d3], %r1;
+ ld.param.u32 %r3, [s+24]; setp.eq.u32 %p0, %r3, 0; @%p0 bra END;
+"""
+"""Half of the threads store where each of two pointers in a structure leads. A number follows these."""
+
+
+def test_an_index_selects_pointers_of_a_structure() -> None:
+    result = verify_text(".param .align 8 .b8 s[32]", INDEXED + RACE)
+    assert "s=32 bytes of 0, 1 MiB iota at 8, 1 MiB iota at 16, 9 at 24" in result.runs[0].arguments
+    assert result.runs[0].whole == result.runs[0].runs
+    assert codes_of(result) == {"PTX621"}
+
+
+def test_a_pointer_that_is_loaded_without_an_index_is_no_array() -> None:
+    body = INDEXED.replace("add.u64 %d2, %d0, %d1", "mov.u64 %d2, %d0")
+    result = verify_text(".param .align 8 .b8 s[32]", body + RACE)
+    assert "s=32 bytes of 0, 1 MiB iota at 8, 9 at 24" in result.runs[0].arguments

@@ -53,6 +53,22 @@ def pointer_tables(program: Program) -> frozenset[tuple[str, int]]:
     return frozenset(flow.parameters_feeding(base for result, base in flow.memory_loads() if result in addresses))
 
 
+def pointer_arrays(program: Program) -> frozenset[tuple[str, int]]:
+    """Returns the (parameter, byte offset) of every array in a parameter of which an index selects an address."""
+    flow, name = program.analysis(_AddressFlow), program.function.name
+    addresses = flow.holders_feeding(flow.addresses)
+    places: dict[str, tuple[str, int]] = {}
+    elements: dict[str, tuple[str, int]] = {}
+    found: set[tuple[str, int]] = set()
+    for step in program.steps:
+        places.update(parameter_locations(step, places))
+        elements.update(_element_locations(step, places, elements))
+        if not elements.keys().isdisjoint(_address_registers(step)):
+            loads = parameter_loads(step, elements)
+            found.update(place for register, place in loads if (name, register) in addresses)
+    return frozenset(found)
+
+
 class _AddressFlow:
     """Where the addresses of a program come from.
 
@@ -243,6 +259,35 @@ def parameter_locations(step: Step, known: Mapping[str, tuple[str, int]]) -> Ite
                     base = location_of(step, text, known)
         if result is not None and base is not None:
             yield result, (base[0], base[1] + moved)
+
+
+def _address_registers(step: Step) -> Iterator[str]:
+    """Yields the registers in which a step has addresses."""
+    for operand in step.instruction.operands:
+        base = operand.base if isinstance(operand, Address) else None
+        if isinstance(base, Name) and step.scope.parameter(base.text) is None:
+            yield step.scope.register_name(base.text)
+
+
+def _element_locations(
+    step: Step, known: Mapping[str, tuple[str, int]], elements: Mapping[str, tuple[str, int]]
+) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Yields (register, location) for registers that hold the address of an element of an array in a parameter.
+
+    The location is that of the array: an unknown index is added to its address.
+
+    known: the addresses that are known. elements: those of elements.
+    """
+    for given, roles in _address_offsets(step.match) if step.match is not None else ():
+        operands = [step.operand(role) for role in roles]
+        names = [each.text for each in operands if isinstance(each, Name)]
+        moved = sum(each.value for each in operands if isinstance(each, Integer))
+        bases = [base for name in names if (base := location_of(step, name, known)) is not None]
+        inner = [elements[at] for name in names if (at := step.scope.register_name(name)) in elements]
+        result = _register(step, given)
+        if result is not None and len(bases) + len(inner) == 1 and (inner or len(names) > 1):
+            symbol, offset = (*bases, *inner)[0]
+            yield result, (symbol, offset + moved)
 
 
 def parameter_values(program: Program) -> dict[str, tuple[str, int]]:

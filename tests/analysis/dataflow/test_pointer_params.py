@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.dataflow.pointer_params import pointer_arrays, pointer_parameters
 from ptxkit.analysis.values.scenario import DEFAULT_THREADS, launch_config_of, representative_threads
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from tests.analysis.support import module_of, program_of, walk
@@ -156,3 +156,22 @@ def test_a_parameter_is_a_pointer_that_a_called_function_uses_or_returns_as_an_a
     assert pointers_in(f"{PASS.format('%rd1', 'moved')} {PASS.format('%rd2', 'moved')}") == frozenset()
     assert pointers_in(f"{PASS.format('%rd1', 'moved')} ld.global.u32 %r1, [%rd3];") == {("p", 0)}
     assert pointers_in(f"{PASS.format('%rd2', 'moved')} {PASS.format('%rd1', 'used')}") == {("p", 0)}
+
+
+ELEMENT = "mov.u64 %rd1, p; mul.wide.u32 %rd2, %r1, 8; {add} ld.param.u64 %rd4, [%rd3+16]; {use}"
+
+
+@pytest.mark.parametrize(
+    ("add", "use", "wanted"),
+    [
+        ("add.u64 %rd3, %rd1, %rd2;", "ld.global.u32 %r2, [%rd4];", {("p", 16)}),
+        ("add.u64 %rd3, %rd1, %rd2; add.u64 %rd3, %rd3, 8;", "ld.global.u32 %r2, [%rd4];", {("p", 24)}),
+        ("add.u64 %rd3, %rd1, %rd2;", "add.u64 %rd5, %rd4, 1;", set()),  # a number
+        ("add.u64 %rd3, %rd1, 8;", "ld.global.u32 %r2, [%rd4];", set()),  # no index
+    ],
+)
+def test_an_array_of_pointers_is_one_of_which_an_index_selects_an_address(
+    add: str, use: str, wanted: set[tuple[str, int]]
+) -> None:
+    body = ELEMENT.format(add=add, use=use)
+    assert pointer_arrays(program_of(module_of(body, parameters=".param .align 8 .b8 p[64]"))) == wanted
