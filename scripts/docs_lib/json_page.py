@@ -216,6 +216,7 @@ $ ptxkit lint --format json corpus/rules/PTX301_bad_bulk_store_without_commit.pt
           ...
 ```
 
-Lines and columns of the PTX count characters from 1. The documents of `ptxkit transfers` and `ptxkit contract` are
-others, which [their](../howto/transfers-and-view.md) [guides](../howto/contracts.md) describe.
+Lines and columns of the PTX count characters from 1. The documents of `ptxkit transfers`, `ptxkit contract` and
+`ptxkit litmus` are others, which [their](../howto/transfers-and-view.md) [three](../howto/contracts.md)
+[guides](../howto/litmus.md) describe.
 """

@@ -78,6 +78,10 @@ def test_a_folder_includes_its_tests_in_order_and_json_has_their_executions(tmp_
     assert forbidden["axioms"] == [{"name": "Causality", "section": "Causality"}]
     assert racy["race"]["events"]
     assert {edge["label"] for edge in forbidden["execution"]["edges"]} == {"rf", "fr"}
+    page = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "litmus.md").read_text("utf-8")
+    keys = {*racy, *racy["race"], *forbidden["execution"]["events"][0], *forbidden["execution"]["edges"][0]}
+    assert len(keys) > 20
+    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
 
 
 def test_a_test_that_cannot_be_read_exits_with_2_after_the_others(tmp_path: Path, ptxkit: Run) -> None:
