@@ -63,9 +63,12 @@ def observe_operand_violations(
     wanted: whether every launch has the violation; None where this is not known, so that it is undecided.
     """
     is_known: dict[tuple[Step, str], bool] = {}
+    known: dict[int, bool | None] = {}  # the threads of a group, and of groups that diverge later, share a violation
 
     def is_wanted(misfit: OperandViolation) -> bool:
-        decided = wanted(misfit)
+        if id(misfit) not in known:
+            known[id(misfit)] = wanted(misfit)
+        decided = known[id(misfit)]
         if decided is not False:
             is_known[(misfit.step, misfit.role)] = decided is not None
         return decided is not False
