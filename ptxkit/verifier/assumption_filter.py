@@ -143,6 +143,10 @@ class LaunchAssumptions:
         """Returns whether a finding shows that a box of another size than the chosen one is required."""
         return self.boxes and finding.code in _BOX_COUNT_CODES and not self._is_conflict(finding)
 
+    def meets_in_global_memory(self, finding: Violation) -> bool:
+        """Returns whether a finding is about two accesses to the same bytes of global memory."""
+        return self._is_conflict(finding) or self._is_copy_conflict(finding)
+
     def rests_on_boxes(self, finding: Violation) -> bool:
         """Returns whether a box of another size than the chosen one may avoid a finding."""
         influence = self.fault_dependence

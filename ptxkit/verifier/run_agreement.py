@@ -50,18 +50,23 @@ class RunAgreement:
         """Returns the numbers of the runs that show a finding."""
         return sorted(self._showing[key])
 
-    def is_shown_whatever_number(self, key: FindingKey, deciding: Collection[ParameterKey]) -> bool:
+    def is_shown_whatever_number(
+        self, key: FindingKey, deciding: Collection[ParameterKey], *, in_global_memory: bool = False
+    ) -> bool:
         """Returns whether runs with several numbers show a finding, and all with whole tiles that execute it.
 
         Smaller numbers than those of all runs that show it do not count, since loops may have too few iterations then.
         Two runs suffice if all their numbers are whole tiles. Where no such run executes the instruction, counts may
         decide that: then the numbers that do not decide it must be whole tiles, and several others must lead there.
 
-        deciding: the places of the numbers that decide whether the instruction is executed.
+        deciding: the places of the numbers that decide whether the instruction is executed. in_global_memory: whether
+        two accesses meet there: numbers that do not fit the grid may cause that, so that all whole tiles must show it.
         """
         shown = {each for each in self._showing[key] if _is_usual(each)}
         executing = {each for each in self._executing[key[1]] | shown if _is_usual(each)}
         whole = {each for each in executing if _is_whole(value for _, value in each)}
+        if in_global_memory:
+            return bool(whole) and whole <= shown and (len(shown) >= MIN_AGREEING_NUMBERS or len(whole) > 1)
         if whole:
             return _is_shown_from_some_on(whole, shown) and (
                 len(shown) >= MIN_AGREEING_NUMBERS or len(whole & shown) > 1

@@ -197,10 +197,15 @@ class RunSession:
         """
         found: dict[Arguments, None] = {}
         for key in self._doubted:
-            deciding = self._deciding_numbers(key)
-            if not self._agreement.is_shown_whatever_number(key, deciding):
-                found.update(dict.fromkeys(vary_numbers(self._agreement.numbers_showing(key), deciding)))
+            if not self._is_shown_whatever_number(key):
+                shown = self._agreement.numbers_showing(key)
+                found.update(dict.fromkeys(vary_numbers(shown, self._deciding_numbers(key))))
         return list(found)
+
+    def _is_shown_whatever_number(self, key: FindingKey) -> bool:
+        in_global_memory = self._assumptions.meets_in_global_memory(self._doubted[key])
+        deciding = self._deciding_numbers(key)
+        return self._agreement.is_shown_whatever_number(key, deciding, in_global_memory=in_global_memory)
 
     def _deciding_numbers(self, key: FindingKey) -> list[ParameterKey]:
         """Returns the places of the chosen numbers that decide whether the instruction of a finding is executed."""
@@ -371,7 +376,7 @@ class RunSession:
         instructions.
         """
         for key, diagnostic in self._if_runs_agree.items():
-            if self._agreement.is_shown_whatever_number(key, self._deciding_numbers(key)):
+            if self._is_shown_whatever_number(key):
                 self._diagnostics.setdefault(key, diagnostic)
         if self._has_wrong_boxes:
             for key in self._if_boxes_wrong.keys() & self._diagnostics:

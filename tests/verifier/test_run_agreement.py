@@ -41,6 +41,14 @@ def test_runs_agree_if_all_with_whole_tiles_show_the_finding(
     assert runs.is_shown_whatever_number(_FINDING, [_SIZE]) is agrees
 
 
+@pytest.mark.parametrize(("shown", "executed", "agrees"), [([256, 512], [], True), ([256, 512], [64], False)])
+def test_all_whole_tiles_must_show_that_accesses_meet_in_global_memory(
+    shown: list[int], executed: list[int], agrees: bool
+) -> None:
+    runs = agreement([((_SIZE, each),) for each in shown], [((_SIZE, each),) for each in executed])
+    assert runs.is_shown_whatever_number(_FINDING, [_SIZE], in_global_memory=True) is agrees
+
+
 def pairs(*numbers: tuple[int, int]) -> list[Numbers]:
     return [((_COUNT, count), (_SIZE, size)) for count, size in numbers]
 
@@ -60,6 +68,7 @@ def test_counts_may_decide_the_path_if_all_other_numbers_are_whole_tiles(
 ) -> None:
     runs = agreement(pairs(*shown), pairs(*executed))
     assert runs.is_shown_whatever_number(_FINDING, [_COUNT]) is agrees
+    assert not runs.is_shown_whatever_number(_FINDING, [_COUNT], in_global_memory=True)
 
 
 def test_numbers_are_varied_near_those_that_led_to_the_finding() -> None:
