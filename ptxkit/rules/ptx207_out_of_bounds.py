@@ -29,8 +29,9 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import TypeAlias
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
@@ -41,7 +42,6 @@ from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.fast_dataclasses import replace
-from ptxkit.isa.forms import Match
 from ptxkit.rules.address_proofs import prove_bounds
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
@@ -57,10 +57,14 @@ from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.semantics.object_names import quote_variable
 from ptxkit.semantics.value_ops import to_signed
 
+_BaseVariables: TypeAlias = "Callable[[Step, str, bool, bool], DeclaredVariable | None]"
+"""The variable on which an address depends: `_base_variable` for the program of a check, once for each operand."""
+
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every access whose address is known."""
     certainty = kernel.explorer.input_independence
+    bases: _BaseVariables = cache(partial(_base_variable, certainty))
 
     def is_always_executed(misfit: OperandViolation) -> bool:
         return certainty.sole_variable(misfit.step, misfit.step.operand(misfit.role)) is not None
@@ -71,23 +75,23 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if not _is_by_thread_only(certainty, misfit):
             return False
         same = [each for each in at_smallest_sizes() if (each.step, each.role) == (misfit.step, misfit.role)]
-        return any(each.is_certain and _variable_and_offset(certainty, each) is not None for each in same)
+        return any(each.is_certain and _variable_and_offset(bases, each) is not None for each in same)
 
     def is_reported(misfit: OperandViolation) -> bool | None:
         if misfit.kind == "bounds" and not certainty.program.contains(misfit.step):
             return (None if _is_outside(misfit) else False) if misfit.is_in_every_launch else False
-        if not misfit.is_in_every_launch or _variable_and_offset(certainty, misfit) is None:
+        if not misfit.is_in_every_launch or _variable_and_offset(bases, misfit) is None:
             return False
         return is_always_executed(misfit) or is_executed_for_some_arguments(misfit) or None
 
     def depends_on_block(misfit: OperandViolation) -> bool | None:
-        is_known = _variable_and_offset(certainty, misfit) is not None
+        is_known = _variable_and_offset(bases, misfit) is not None
         if is_known:
             return False if misfit.is_in_every_launch else None
-        return False if _variable_and_offset(certainty, misfit, given_block=True) is None else None
+        return False if _variable_and_offset(bases, misfit, given_block=True) is None else None
 
     def finding(misfit: OperandViolation) -> Finding:
-        found = _finding(certainty, misfit)
+        found = _finding(bases, misfit)
         return found if is_always_executed(misfit) else replace(found, severity=Severity.WARNING)
 
     known = list(observe_operand_violations(kernel, is_reported, finding))
@@ -136,17 +140,14 @@ def _is_outside(misfit: OperandViolation) -> bool:
 
 
 def _variable_and_offset(
-    certainty: InputIndependence, misfit: OperandViolation, *, given_block: bool = False
+    bases: _BaseVariables, misfit: OperandViolation, *, given_block: bool = False
 ) -> tuple[DeclaredVariable, int] | None:
     """Returns the variable from which an address is derived, and the offset of the access in bytes.
 
     The result is None if the access is correct or unknown. given_block: whether only launches of one block size are
     considered, so that loops over the threads of a block have a known number of iterations.
     """
-    step = misfit.step
-    if misfit.kind != "bounds" or step.match is None or not certainty.program.contains(step):
-        return None
-    base = _base_variable(certainty, misfit, step.match, given_block=given_block)
+    base = bases(misfit.step, misfit.role, misfit.is_certain, given_block) if misfit.kind == "bounds" else None
     if base is None or base.fixed_size is None:
         return None
     where = misfit.value
@@ -157,15 +158,17 @@ def _variable_and_offset(
 
 
 def _base_variable(
-    certainty: InputIndependence, misfit: OperandViolation, match: Match, *, given_block: bool
+    certainty: InputIndependence, step: Step, role: str, is_certain: bool, given_block: bool
 ) -> DeclaredVariable | None:
     """Returns the only variable on which an address depends in the state space of the access.
 
     The result is None where arguments may contribute to the address, or where arguments or data decide after how many
-    iterations it is used.
+    iterations it is used. is_certain: as for an `OperandViolation`. given_block: as for
+    `_variable_and_offset`.
     """
-    step = misfit.step
-    operand = step.operand(misfit.role)
+    if step.match is None or not certainty.program.contains(step):
+        return None
+    operand = step.operand(role)
     name = certainty.sole_variable(step, operand)
     if name is not None:
         return step.scope.variable(name)
@@ -173,18 +176,18 @@ def _base_variable(
         step, operand
     ):
         return None
-    is_later = certainty.depends_on_iterations(step, operand) and not misfit.is_certain
+    is_later = certainty.depends_on_iterations(step, operand) and not is_certain
     if is_later and certainty.may_input_decide_iterations(step, operand, given_block=given_block):
         return None
-    spaces = {space.partition("::")[0] for role, space, _ in accessed_ranges(match) if role == misfit.role}
+    spaces = {space.partition("::")[0] for each, space, _ in accessed_ranges(step.match) if each == role}
     sources = certainty.dependence.sources_of(step, operand)
-    named = [step.scope.variable(each.name) for each in sources if each.kind == "variable"]
-    inside = [each for each in named if each is not None and each.space in spaces]
+    named = [step.scope.variable(source.name) for source in sources if source.kind == "variable"]
+    inside = [variable for variable in named if variable is not None and variable.space in spaces]
     return inside[0] if len(inside) == 1 else None
 
 
-def _finding(certainty: InputIndependence, misfit: OperandViolation) -> Finding:
-    found = _variable_and_offset(certainty, misfit)
+def _finding(bases: _BaseVariables, misfit: OperandViolation) -> Finding:
+    found = _variable_and_offset(bases, misfit)
     assert found is not None
     variable, where = found
     name = quote_variable(variable.name) or ptx2xx.VARIABLE_OF_SPACE(space=variable.space)
