@@ -292,6 +292,9 @@ MAX_AHEAD = 300
 MAX_CONVERGENCE_BARRIERS = 50
 """The maximum number of convergence points of two groups."""
 
+MAX_SIZE_CLASSES = 4
+"""The maximum number of sizes that are tried because branches before unreached code decide in other ways for them."""
+
 MAX_LARGE_SAMPLES = 2
 """The maximum number of sizes larger than the first samples that are tried.
 

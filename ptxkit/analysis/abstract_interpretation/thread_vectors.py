@@ -9,14 +9,12 @@ Source: PTX ISA, "Special Registers: %tid", "elect.sync", "shfl.sync", "Performa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import TypeAlias
 
-from ptxkit.analysis.abstract_interpretation.cta_operands import CtaOperands
-from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueGraph, ValueNode
+from ptxkit.analysis.abstract_interpretation.graph_operands import GraphOperands, NumberVector
+from ptxkit.analysis.abstract_interpretation.value_graph import ValueGraph
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.limits import MAX_VECTOR_DEPTH
 from ptxkit.analysis.values.cta_values import CtaValue, per_thread
 from ptxkit.analysis.values.scenario import launch_config_of
 from ptxkit.analysis.values.value_reader import Reader
@@ -25,83 +23,36 @@ from ptxkit.isa.effects import Barrier, Value
 from ptxkit.isa.expressions import CallExpr, Expression
 from ptxkit.limits import MAX_CTA_THREADS
 from ptxkit.syntax.constants import WARP_SIZE
-from ptxkit.syntax.tree import Operand
-
-Vector: TypeAlias = "tuple[int, ...]"
-"""The number that each represented thread has: first those that are not elected, then the same as elected lanes."""
 
 _ALL_LANES = 0xFFFF_FFFF
 
 
-class ThreadVectors(CtaOperands):
+class ThreadVectors(GraphOperands):
     """The registers of one function that are the same in each execution of a thread, whatever the arguments are.
+
+    A vector has the numbers of the represented threads: first those that are not elected, then the elected lanes.
 
     coming_from: returns the represented threads that may come to a block from another one. is_row: whether the block is
     assumed to be one row of threads.
     """
 
     def __init__(self, program: Program, graph: ValueGraph, coming_from: Callable[[int, int], frozenset[int]]) -> None:
-        self._program, self._graph, self._coming_from = program, graph, coming_from
+        self._program, self._coming_from = program, coming_from
         launch = launch_config_of(program)
         self.is_row = not launch.is_exact
         if self.is_row:
             launch = replace(launch, block=(launch.threads if launch.is_limit else MAX_CTA_THREADS, 1, 1))
         self.threads = launch.threads
         sizes = ("%ntid.y", "%ntid.z") if self.is_row else ("%ntid",)
-        super().__init__(launch, (*range(self.threads),) * 2, sizes)
-        self._known: dict[ValueNode, CtaValue] = {}
+        super().__init__(graph, launch, (*range(self.threads),) * 2, sizes)
 
     @cached_property
     def warps(self) -> tuple[int, ...]:
         """The warp of each represented thread."""
         return tuple(tid // WARP_SIZE for tid in self.tids)
 
-    def predicate(self, step: Step, name: str) -> Vector | None:
-        """Returns the value of a predicate where a step reads it; None if it is not known in each thread."""
-        return self.vector(self._at_depth(0)(step, name))
-
-    def value_of(self, step: Step, operand: Operand | None) -> Vector | None:
-        """Returns the value of an operand where a step reads it; None if it is not known in each thread."""
-        return self.vector(self.operand(step, operand, self._at_depth(0)))
-
-    def _at_depth(self, depth: int) -> Reader[CtaValue]:
-        return lambda step, text: self._node(self._graph.before(step, step.scope.register_name(text)), depth + 1)
-
-    def _node(self, node: ValueNode, depth: int) -> CtaValue:
-        if node in self._known:
-            return self._known[node]
-        if depth > MAX_VECTOR_DEPTH:
-            return None
-        self._known[node] = None  # for a register that depends on itself
-        found: CtaValue = None
-        if isinstance(node, Assignment):
-            found = self._assignment(node, depth)
-        elif isinstance(node, Merge):
-            found = self._merge(node, depth)
-        self._known[node] = found
-        return found
-
-    def _merge(self, node: Merge, depth: int) -> CtaValue:
-        """Returns the value that each thread has, whatever edge it comes from."""
-        found: list[int | None] = [None] * len(self.tids)
-        for block, source in self._graph.sources_of(node):
-            value = self.vector(self._node(source, depth + 1))
-            for role in range(len(found)) if block is None else self._coming_from(block, node.block):
-                known = found[role]
-                if value is None or known not in (None, value[role]):
-                    return None
-                found[role] = value[role]
-        return per_thread([each or 0 for each in found])
-
-    def _assignment(self, node: Assignment, depth: int) -> CtaValue:
-        step, guard = node.step, node.step.instruction.guard
-        read = self._at_depth(depth)
-        found = self.assigned_value(step, node.register, read)
-        if guard is None or found is None:
-            return found
-        before = self._node(self._graph.before(step, node.register), depth + 1)
-        pair = (before, found) if guard.negated else (found, before)
-        return self.apply("select", (64, *pair, read(step, guard.predicate)))
+    def positions_coming_from(self, block: int, target: int) -> Collection[int]:
+        return self._coming_from(block, target)
 
     def call(self, step: Step, call: CallExpr, read: Reader[CtaValue]) -> CtaValue:
         if call.function == "elected":
@@ -129,7 +80,7 @@ class ThreadVectors(CtaOperands):
         found = self.vector(self.expression(step, mask, self._at_depth(0)) if mask is not None else None)
         return found is not None and {each & _ALL_LANES for each in found} == {_ALL_LANES}
 
-    def _is_equal_in_warps(self, value: Vector) -> bool:
+    def _is_equal_in_warps(self, value: NumberVector) -> bool:
         found: dict[int, int] = {}
         return all(found.setdefault(warp, number) == number for warp, number in zip(self.warps, value, strict=True))
 

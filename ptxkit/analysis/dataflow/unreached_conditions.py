@@ -87,7 +87,7 @@ class UnreachedConditions:
         """Yields values of integer arguments that may lead to missed steps: around the numbers with which branches
         compare them that decide whether such a step is executed. The first ones have a value for each of the branches.
         """
-        branches = dict.fromkeys(self._deciding_steps(missed))
+        branches = dict.fromkeys(self.deciding_steps(missed))
         found = [own for each in branches if (own := list(self.deciding_inputs(each, registers=False)))]
         for each in zip(*found, strict=False):
             yield tuple(dict(pair for values in each for pair in values).items())
@@ -104,11 +104,11 @@ class UnreachedConditions:
         The successor of each constant is included. Each number occurs once.
         """
         found: dict[int, None] = {}
-        for deciding in self._deciding_steps(missed):
+        for deciding in self.deciding_steps(missed):
             found.update((number + more, None) for number in self._compared_constants(deciding) for more in (0, 1))
         return tuple(found)
 
-    def _deciding_steps(self, missed: Collection[Step]) -> Iterator[Step]:
+    def deciding_steps(self, missed: Collection[Step]) -> Iterator[Step]:
         """Yields the steps that decide whether missed steps are executed; one may occur several times."""
         for step in list(missed)[:MAX_DECIDING_STEPS]:
             yield from (deciding for deciding, _ in self._independence.deciding_operands(step, set()))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from math import lcm
 from typing import TypeAlias
 
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
@@ -24,12 +25,19 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.limits import MAX_CTA_STATE_VISITS, MAX_CTA_STATES, MAX_MERGE_VALUES
-from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, apply
+from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, apply, is_large, large_term
 from ptxkit.analysis.values.uniform_terms import Numbers, UniformTerm, atom
 from ptxkit.fast_dataclasses import dataclass, field
 
 #: A number of which a replaced value remains known as the remainder, so that the masks of stage numbers apply to it.
 MODULUS = 8
+
+#: An upper bound for the least counter that is replaced by one of unknown size.
+_LEAST = 8
+#: The least number that is not taken for a counter, because it may be a negative one.
+_MOST_COUNTED = 1 << 30
+#: The operations to which the lowest bits of a number may matter.
+_BITWISE = frozenset(("and", "or", "xor", "shr", "rem", "div", "lop3", "prmt", "bfe", "bfi", "mul_hi", "mul_wide"))
 
 _Key: TypeAlias = tuple[Hashable, ...]
 
@@ -95,6 +103,10 @@ class CtaStates:
         merges = {merge for live in self._live for merge in live if isinstance(merge, Merge)}
         self._uniform = {merge for merge in merges if self._is_uniform(merge)}
         self._arriving: dict[tuple[int, int], list[tuple[Origin, ValueNode | None]]] = {}
+        wanted = [node for _, node in self._wanted]
+        self._bitwise = self._values.numbers_used_by(_BITWISE, wanted)
+        self._divisors = self._values.divisors(wanted)
+        self._compared = self._values.compared_constants(wanted)
 
     @property
     def roots(self) -> Iterator[IntervalState]:
@@ -204,15 +216,15 @@ class CtaStates:
             else:
                 self._approximate(*excess)
 
-    def _samples(self) -> Mapping[int, Sequence[Mapping[Merge, int]]]:
+    def _samples(self) -> Mapping[int, Sequence[Mapping[Merge, Numbers]]]:
         """Returns known values of the registers at merges, for each block in all its states."""
-        found: dict[int, list[dict[Merge, int]]] = defaultdict(list)
+        found: dict[int, list[dict[Merge, Numbers]]] = defaultdict(list)
         for state in self.states:
             if state.first == self._cfg.block_starts[state.block]:
                 own = {
                     merge: value
                     for merge, value in state.values.items()
-                    if isinstance(merge, Merge) and merge.block == state.block and isinstance(value, int)
+                    if isinstance(merge, Merge) and merge.block == state.block and isinstance(value, int | tuple)
                 }
                 if own:
                     found[state.block].append(own)
@@ -336,17 +348,38 @@ class CtaStates:
             next(node for before, node in self._values.graph.sources_of(merge) if before == block)
         )
 
+    def _modulus(self, origin: Origin) -> int:
+        """Returns a number of which a counter of unknown size remains known as the remainder."""
+        if origin not in self._bitwise:
+            return 1
+        divisors = self._divisors.get(origin)
+        return 2 * lcm(*divisors) if divisors else MODULUS
+
     def _after_barrier(self, merge: Origin, value: CtaValue) -> CtaValue:
         """Returns the value at a merge as all threads know it after a barrier of all of them."""
         if merge not in self._uniform:
             return None
-        if merge not in self._renamed or value is None:
+        return self._approximate_value(merge, value)
+
+    def _approximate_value(self, origin: Origin, value: CtaValue) -> CtaValue:
+        """Returns a value; that of a counter with many values is replaced by one of unknown size.
+
+        The first values are kept, since code often treats the first iterations in a special way.
+        """
+        if origin not in self._renamed or value is None:
             return value
         if isinstance(value, MixedTerm):
             return None
+        modulus = self._modulus(origin)
+        least = min(self._compared.get(origin, 0) + 2, _LEAST)
+        least = -(-least // modulus) * modulus
+        if isinstance(value, int) and value < _MOST_COUNTED:
+            return value if value < least else large_term(value % modulus, least, modulus, origin)
+        if isinstance(value, UniformTerm) and isinstance(value.offset, int) and is_large(value):
+            return large_term(value.offset % modulus, least, modulus, origin)
         offset = value.offset if isinstance(value, UniformTerm) else value
         known = not isinstance(value, UniformTerm) or value.multiple % MODULUS == 0
-        return UniformTerm(atom("merge", merge), _relative(offset, keeps_remainder=known), MODULUS if known else 1)
+        return UniformTerm(atom("merge", origin), _relative(offset, keeps_remainder=known), MODULUS if known else 1)
 
 
 def _relative(offset: Numbers, *, keeps_remainder: bool) -> Numbers:

@@ -18,11 +18,11 @@ from itertools import pairwise
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueNode
 from ptxkit.analysis.values.counter_fractions import fraction_of
 from ptxkit.analysis.values.cta_values import CtaValue, apply
-from ptxkit.analysis.values.uniform_terms import UniformTerm, atom
+from ptxkit.analysis.values.uniform_terms import Numbers, UniformTerm, atom
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.semantics.value_ops import bit_mask, interpret
 
-Sample = Mapping[Merge, int]
+Sample = Mapping[Merge, Numbers]
 Evaluate = Callable[[ValueNode, Mapping[Merge | Assignment, CtaValue]], CtaValue]
 
 
@@ -30,17 +30,19 @@ Evaluate = Callable[[ValueNode, Mapping[Merge | Assignment, CtaValue]], CtaValue
 class LinearRelation:
     """A register at a merge that is the product of another one at the same block and a factor, plus an offset.
 
-    counter: None for a constant. width: that of the register in bits.
+    counter: None for a constant; it has the same value in all threads. width: that of the register in bits. spread: by
+    how much the register of each thread is greater than that of the first one.
     """
 
     counter: Merge | None
     factor: int
     offset: int
     width: int
+    spread: Numbers = 0
 
     def value(self, counter: CtaValue) -> CtaValue:
         """Returns the value of the register, given that of the counter."""
-        offset = self.offset & bit_mask(self.width)
+        offset = apply("add", (self.width, self.spread, self.offset & bit_mask(self.width)))
         if self.counter is None:
             return offset
         product = None if counter is None else apply("mul", (self.width, counter, self.factor & bit_mask(self.width)))
@@ -48,6 +50,7 @@ class LinearRelation:
 
     def counter_for(self, value: CtaValue) -> CtaValue:
         """Returns the value of the counter for one of the register; None if it is not known."""
+        value = apply("sub", (self.width, value, self.spread))
         if isinstance(value, int):
             number, rest = divmod(interpret(value - self.offset, self.width, True), self.factor)
             return None if rest else number
@@ -57,7 +60,11 @@ class LinearRelation:
         unknown: CtaValue = replace(value, offset=0)
         if self.factor < 0:
             unknown = apply("neg", (self.width, unknown))
-        unknown = fraction_of(unknown, Fraction(1, abs(self.factor))) if isinstance(unknown, UniformTerm) else None
+        unknown = (
+            fraction_of(unknown, Fraction(1, abs(self.factor)), self.width)
+            if isinstance(unknown, UniformTerm)
+            else None
+        )
         return None if unknown is None or moved % self.factor else replace(unknown, offset=moved // self.factor)
 
 
@@ -78,15 +85,18 @@ class RelationFinder:
     ) -> None:
         self._sources_of, self._evaluate, self._width_of = sources_of, evaluate, width_of
         self._columns: dict[Merge, Sequence[int]] = {}
+        self._spreads: dict[Merge, Numbers] = {}
         self._related: dict[Merge, LinearRelation] = {}
         self._classes: list[list[Merge]] = []
         for own in samples:
-            merges = [merge for merge in own[0] if all(merge in sample for sample in own)]
+            merges = [
+                merge for merge in own[0] if all(merge in sample for sample in own) and self._has_spread(merge, own)
+            ]
             for merge in merges:
                 width = width_of(merge)
-                column = self._columns[merge] = [interpret(sample[merge], width, True) for sample in own]
+                column = self._columns[merge] = [interpret(_first(sample[merge]), width, True) for sample in own]
                 if len(set(column)) == 1:
-                    self._related[merge] = LinearRelation(None, 0, column[0], width)
+                    self._related[merge] = LinearRelation(None, 0, column[0], width, self._spreads[merge])
             self._classify([merge for merge in merges if merge not in self._related])
 
     def find(self) -> dict[Merge, LinearRelation]:
@@ -95,9 +105,16 @@ class RelationFinder:
             pass
         return self._related
 
+    def _has_spread(self, merge: Merge, samples: Sequence[Sample]) -> bool:
+        """Returns whether the register has the same difference between each thread and the first one in all samples."""
+        width = self._width_of(merge)
+        found = {_spread(sample[merge], width) for sample in samples}
+        self._spreads[merge] = min(found, key=str)
+        return len(found) == 1
+
     def _classify(self, merges: Iterable[Merge]) -> None:
         """Relates registers of one block to others there with which their values agree."""
-        waiting = sorted(merges, key=lambda merge: _preference(merge, self._columns[merge]))
+        waiting = sorted(merges, key=lambda each: (self._spreads[each] != 0, *_preference(each, self._columns[each])))
         while waiting:
             counter, *others = waiting
             self._related.pop(counter, None)
@@ -111,12 +128,16 @@ class RelationFinder:
 
     def _relate(self, counter: Merge, merge: Merge) -> LinearRelation | None:
         """Returns the relation of two registers with some values; if these are constant, both advance together."""
+        if self._spreads[counter] != 0:
+            return None
         numbers, others = self._columns[counter], self._columns[merge]
         at = next((at for at, number in enumerate(numbers) if number != numbers[0]), None)
         factor, rest = (1, 0) if at is None else divmod(others[at] - others[0], numbers[at] - numbers[0])
         offset = others[0] - factor * numbers[0]
         holds = all(other == factor * number + offset for number, other in zip(numbers, others, strict=True))
-        return LinearRelation(counter, factor, offset, self._width_of(merge)) if holds and factor and not rest else None
+        if not holds or not factor or rest:
+            return None
+        return LinearRelation(counter, factor, offset, self._width_of(merge), self._spreads[merge])
 
     def _divide_constants(self) -> bool:
         """Classifies the registers that are not constant; returns whether there are such."""
@@ -155,6 +176,18 @@ class RelationFinder:
             value = relation.counter_for(self._evaluate(source, symbols))
             found.append((before, merge if value is None else value))
         return tuple(found)
+
+
+def _first(value: Numbers) -> int:
+    """Returns the number in the first thread."""
+    return value if isinstance(value, int) else value[0]
+
+
+def _spread(value: Numbers, width: int) -> Numbers:
+    """Returns the differences between the number in each thread and that in the first one; 0 if all are equal."""
+    if isinstance(value, int):
+        return 0
+    return tuple((each - value[0]) & bit_mask(width) for each in value)
 
 
 def _preference(merge: Merge, values: Sequence[int]) -> tuple[object, ...]:

@@ -22,7 +22,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.counter_fractions import divisor_of
 from ptxkit.analysis.values.cta_values import CtaValue, apply, members_of
 from ptxkit.analysis.values.scenario import LaunchConfig
-from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm
+from ptxkit.analysis.values.uniform_terms import Atom, Numbers, UniformTerm
 from ptxkit.analysis.values.value_numbers import ValueNumbers
 from ptxkit.analysis.values.value_reader import Reader
 from ptxkit.isa.effects import ALL, Access, CtaGroup, MbarrierEffect, Value
@@ -35,8 +35,9 @@ Environment: TypeAlias = "Mapping[Origin, CtaValue]"
 """The values at the merges where control was last, and the results of the last waits."""
 
 
-#: The operations by which compilers divide.
-_DIVIDING = frozenset(("mul_hi", "div", "rem"))
+#: The operations by which compilers divide: those that multiply by a reciprocal, and others.
+_RECIPROCAL = frozenset(("mul_hi", "mul_wide"))
+_DIVIDING = _RECIPROCAL | {"div", "rem"}
 
 
 class ThreadValues:
@@ -78,7 +79,7 @@ class ThreadValues:
         self._given = frozenset(nodes)
         self._support.update((node, frozenset((node,))) for node in self._given)
 
-    def relate(self, samples: Mapping[int, Sequence[Mapping[Merge, int]]]) -> bool:
+    def relate(self, samples: Mapping[int, Sequence[Mapping[Merge, Numbers]]]) -> bool:
         """Looks for registers at merges that depend on others there; returns whether it has found some.
 
         samples: for each block, some values of registers at its start together.
@@ -218,7 +219,7 @@ class ThreadValues:
                 continue
             for each in node.step.instruction.operands:
                 number = None if list(operand_names(each)) else self.operand(node.step, each, {})
-                is_reciprocal = "mul_hi" in functions
+                is_reciprocal = not functions.isdisjoint(_RECIPROCAL)
                 divisor = divisor_of(number, is_reciprocal=is_reciprocal) if isinstance(number, int) else None
                 for origin in self._origins_of([node]) if divisor is not None else ():
                     found[origin].add(divisor or 1)

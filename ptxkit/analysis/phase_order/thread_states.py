@@ -6,15 +6,14 @@ Source: PTX ISA, "mbarrier", "bar, barrier", "Asynchronous Operations", "Proxies
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
-from math import lcm
 
 from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExecution
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
-from ptxkit.analysis.intervals.cta_states import MODULUS, CtaStates, Departure, IntervalState
-from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
+from ptxkit.analysis.intervals.cta_states import CtaStates, Departure, IntervalState
+from ptxkit.analysis.intervals.thread_values import Environment, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, is_large, large_term, per_thread
+from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, per_thread
 from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm, atom
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import (
@@ -51,12 +50,6 @@ class WaitResult:
     """What a test of an mbarrier returned: whether the phase is complete."""
 
     is_complete: bool
-
-
-#: An upper bound for the least counter that is replaced by one of unknown size, and the operations to which its lowest
-#: bits may matter.
-_LEAST = 8
-_BITWISE = frozenset(("and", "or", "xor", "shr", "rem", "div", "lop3", "prmt", "bfe", "bfi", "mul_hi", "mul_wide"))
 
 
 def ordering_steps(program: Program) -> list[Step]:
@@ -116,13 +109,6 @@ class ThreadStates(CtaStates):
         self._results = {node.step: node for node in wait_results(program, values)}
         super().__init__(program, cfg, values, execution, ordering_steps(program), wanted)
 
-    def _examine_values(self) -> None:
-        super()._examine_values()
-        wanted = [node for _, node in self._wanted]
-        self._bitwise = self._values.numbers_used_by(_BITWISE, wanted)
-        self._divisors = self._values.divisors(wanted)
-        self._compared = self._values.compared_constants(wanted)
-
     def _leave(self, state: IntervalState) -> Iterator[Departure]:
         is_cut = state.end in self._barriers and self._is_in_block(state.end, state.block)
         if not is_cut:
@@ -130,7 +116,7 @@ class ThreadStates(CtaStates):
             return
         step = state.barrier = self._program.steps[state.end]
         shared = self._values.numbers.shared
-        kept = {origin: shared(self._after_cut(origin, value)) for origin, value in state.values.items()}
+        kept = {origin: shared(self._approximate_value(origin, value)) for origin, value in state.values.items()}
         node = self._results.get(step)
         for result in (1, 0) if node is not None else (None,):
             values, choice = kept, None
@@ -154,29 +140,6 @@ class ThreadStates(CtaStates):
         """Returns True: the threads that are in one state of a group have executed the same steps equally often."""
         return True
 
-    def _after_cut(self, origin: Origin, value: CtaValue) -> CtaValue:
-        """Returns the value after an ordering step; a counter with many values is replaced by one of unknown size.
-
-        The first values are kept, since code often treats the first iterations in a special way.
-        """
-        if origin not in self._renamed:
-            return value
-        modulus = self._modulus(origin)
-        least = min(self._compared.get(origin, 0) + 2, _LEAST)
-        least = -(-least // modulus) * modulus
-        if isinstance(value, int):
-            return value if value < least else large_term(value % modulus, least, modulus, origin)
-        if isinstance(value, UniformTerm) and isinstance(value.offset, int) and is_large(value):
-            return large_term(value.offset % modulus, least, modulus, origin)
-        return self._after_barrier(origin, value)
-
-    def _modulus(self, origin: Origin) -> int:
-        """Returns a number of which a counter of unknown size remains known as the remainder."""
-        if origin not in self._bitwise:
-            return 1
-        divisors = self._divisors.get(origin)
-        return 2 * lcm(*divisors) if divisors else MODULUS
-
     def _values_at(self, block: int, after: int, values: Environment) -> Environment:
         """Returns the values at the start of a block; what a loop computes again is replaced as at an ordering step.
 
@@ -187,7 +150,10 @@ class ThreadStates(CtaStates):
             return found
         is_made = {each: isinstance(each, Merge) and each.block == after for each in found}
         shared = self._values.numbers.shared
-        return {each: shared(self._after_cut(each, value)) if is_made[each] else value for each, value in found.items()}
+        return {
+            each: shared(self._approximate_value(each, value)) if is_made[each] else value
+            for each, value in found.items()
+        }
 
     def _result(self, node: Assignment, result: int, values: Environment) -> CtaValue:
         """Returns the predicate after a test, which threads keep whose guard is false."""

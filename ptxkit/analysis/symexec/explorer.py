@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
+from ptxkit.analysis.abstract_interpretation.size_classes import untried_sizes
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.input_loads import input_loads
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
@@ -23,6 +24,7 @@ from ptxkit.analysis.limits import (
     MAX_ORDERING_FLIPS,
     MAX_SAMPLE,
     MAX_SIMULATED_CTAS,
+    MAX_SIZE_CLASSES,
 )
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
 from ptxkit.analysis.symexec.earlier_executions import EarlierExecutions
@@ -251,7 +253,22 @@ class Explorer:
         if self.explorations[0].scenario.sample_count > 1 or not self._missed_steps:
             return
         self._explore_samples(self._large_sizes(self._missed_steps))
+        self._explore_size_classes()
         self._explore_samples(MORE_SAMPLES)
+
+    def _explore_size_classes(self) -> None:
+        """Executes sizes for which the branches before missed steps decide in other ways than before."""
+        for _ in range(MAX_SIZE_CLASSES):
+            missed = self._missed_steps
+            if not missed or not self.unreached_conditions.depends_on_sizes(missed):
+                return
+            done = {*self._idle, *(each.scenario.arguments for each in self.explorations)}
+            tried = sorted(sample for sample, overrides in done if not overrides)
+            branches = self.unreached_conditions.deciding_steps(missed)
+            sizes = untried_sizes(self.program, self.launch, branches, self.pointers, tried)
+            if not sizes:
+                return
+            self._reaches_missed(Scenario(self.launch, sizes[0]))
 
     def _explore_few_tiles(self) -> None:
         """Executes a few tiles where sizes decide what is missed, and an execution of many tiles was cut short."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from math import floor
 
 from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm, atom
+from ptxkit.semantics.value_ops import bit_mask, interpret
 
 #: The largest divisor and the largest shift of a reciprocal, and the largest error of its product with the divisor.
 _MOST_DIVISOR, _MOST_SHIFT, _MOST_ERROR = 64, 6, 64
@@ -19,9 +21,14 @@ _MOST_DIVISOR, _MOST_SHIFT, _MOST_ERROR = 64, 6, 64
 _LEAST_WIDTH = 32
 
 
-def is_counter(term: UniformTerm) -> bool:
-    """Returns whether a term is a counter, or a fraction of one, plus a number that is not negative."""
-    return _base(term.atom).key[0] == "large" and isinstance(term.offset, int) and term.offset < 1 << 30
+def is_counter(term: UniformTerm, width: int) -> bool:
+    """Returns whether a term of some width is a counter, or a fraction of one, plus an offset, and is not negative."""
+    base = _base(term.atom)
+    if base.key[0] != "large" or not isinstance(term.offset, int):
+        return False
+    least = base.key[1]
+    assert isinstance(least, int)
+    return -(least * _part(term.atom)) <= interpret(term.offset, width, True) < 1 << 30
 
 
 def has_multiples(term: UniformTerm) -> bool:
@@ -35,19 +42,19 @@ def _base(unknown: Atom) -> Atom:
     return inner
 
 
-def fraction_of(term: UniformTerm, factor: Fraction) -> UniformTerm | None:
+def _part(unknown: Atom) -> Fraction:
+    """Returns how large a part of its counter an unknown is."""
+    return Fraction(*(int(str(each)) for each in unknown.key[2:])) if unknown.key[0] == "fraction" else Fraction(1)
+
+
+def fraction_of(term: UniformTerm, factor: Fraction, width: int) -> UniformTerm | None:
     """Returns the part of a counter, rounded down; None if its size is not a multiple of the divisor."""
-    base, own = term.atom, Fraction(1)
-    if base.key[0] == "fraction":
-        inner, numerator, denominator = base.key[1:]
-        assert isinstance(inner, Atom)
-        base, own = inner, Fraction(int(str(numerator)), int(str(denominator)))
     multiple = term.multiple * factor
     if multiple.denominator != 1 or not isinstance(term.offset, int):
         return None
-    whole = own * factor
+    base, whole = _base(term.atom), _part(term.atom) * factor
     found = base if whole == 1 else atom("fraction", base, whole.numerator, whole.denominator)
-    return UniformTerm(found, int(term.offset * factor), int(multiple))
+    return UniformTerm(found, floor(interpret(term.offset, width, True) * factor) & bit_mask(width), int(multiple))
 
 
 @lru_cache(maxsize=256)

@@ -35,6 +35,8 @@ CtaValue: TypeAlias = "int | tuple[int, ...] | UniformTerm | MixedTerm | None"
 
 #: The widest register in bits.
 _WIDEST = 64
+#: The least width of a number that holds any counter.
+_LEAST_COUNTER_WIDTH = 32
 #: The operations whose result is zero where one operand is, whatever the other one is.
 _PRODUCTS = ("mul", "mul_wide", "mul_hi", "and")
 _VECTORIZED = {name: vectorized_op(name) for name in VECTORIZED_OPS if name in INTEGER_OPERATIONS}
@@ -171,6 +173,8 @@ def _apply_to_terms(name: str, arguments: Sequence[object], operands: Sequence[o
     match name, operands:
         case "copy", (UniformTerm() as term,):
             return term
+        case "convert", (UniformTerm() as term,) if (kept := _convert_counter(arguments, term)) is not None:
+            return kept
         case "add", (first, second):
             return _sum(arguments[0], first, second)
         case "sub", (first, second):
@@ -192,6 +196,19 @@ def _apply_to_terms(name: str, arguments: Sequence[object], operands: Sequence[o
     return _uniform_term(name, arguments, operands)
 
 
+def _convert_counter(conversion: Sequence[object], term: UniformTerm) -> UniformTerm | None:
+    """Returns a counter after a conversion, which keeps it as it is less than 2**26; None for another unknown.
+
+    conversion: the types of the operand and of the result, and the operand.
+    """
+    kinds = [str(each) for each in conversion[:2]]
+    before, after = (int(each[1:]) if each[0] in "us" else 0 for each in kinds)
+    if min(before, after) < _LEAST_COUNTER_WIDTH or not is_counter(term, before):
+        return None
+    assert isinstance(term.offset, int)
+    return replace(term, offset=interpret(term.offset, before, True) & bit_mask(after))
+
+
 def _divide_term(name: str, arguments: Sequence[object], term: UniformTerm, number: int) -> CtaValue:
     """Returns what one of the operations that divide computes of a term; None if it is not known.
 
@@ -201,22 +218,44 @@ def _divide_term(name: str, arguments: Sequence[object], term: UniformTerm, numb
     assert isinstance(width, int)
     if name == "rem" and number and not arguments[1] and number.bit_count() == 1 and term.multiple % number == 0:
         return _numbers("and", width, term.offset, number - 1)
-    if not is_counter(term):
+    if name == "shr" and term.atom.key[0] == "mul_wide" and term.offset == 0:
+        return _shift_product(term.atom.key, number)
+    if not is_counter(term, width):
         return None
     if name == "mul_hi":
         number &= bit_mask(width)
         factor = reciprocal(number, width)
-        found = None if factor is None else fraction_of(term, factor)
+        found = None if factor is None else fraction_of(term, factor, width)
         is_negative = bool(arguments[1]) and number >> (width - 1)
         return found if found is None or not is_negative else _difference(width, found, term)
     if name == "shr":
         if number >= width - 1:
             return 0  # a counter is not negative
-        return fraction_of(term, Fraction(1, 1 << number)) if number < _WIDEST else None
-    quotient = fraction_of(term, Fraction(1, number)) if 0 < number < 1 << (width - 1) else None
+        return fraction_of(term, Fraction(1, 1 << number), width) if number < _WIDEST else None
+    quotient = fraction_of(term, Fraction(1, number), width) if 0 < number < 1 << (width - 1) else None
     if name == "div" or quotient is None:
         return quotient
-    return _difference(width, term, fraction_of(quotient, Fraction(number)))
+    return _difference(width, term, fraction_of(quotient, Fraction(number), width))
+
+
+def _shift_product(product: Sequence[object], count: int) -> CtaValue:
+    """Returns a product of twice the width of its operands, shifted by this width and more; None if it is not known.
+
+    product: `mul_wide`, the width, whether the operands are signed, and the operands. Such a shift leaves a part of the
+    upper half.
+    """
+    width, term, number = product[1], product[3], product[4]
+    assert isinstance(width, int)
+    if count < width or not isinstance(term, UniformTerm) or not isinstance(number, int):
+        return None
+    if not is_counter(term, width):
+        return None
+    upper = _divide_term("mul_hi", product[1:], term, number)
+    if count > width and isinstance(upper, UniformTerm):
+        upper = _divide_term("shr", (width, False), upper, count - width)
+    if not isinstance(upper, UniformTerm):
+        return upper
+    return _convert_counter((f"u{width}", f"u{2 * width}"), upper)
 
 
 def large_term(offset: int, least: int, modulus: int, *key: object) -> UniformTerm:
@@ -258,7 +297,7 @@ def _scale(name: str, arguments: Sequence[object], term: UniformTerm, factor: in
     offset = _numbers("mul", width, term.offset, factor)
     if has_multiples(term) and isinstance(width, int):
         signed = interpret(factor, width, True)
-        found = fraction_of(replace(term, offset=0), Fraction(abs(signed))) if signed else None
+        found = fraction_of(replace(term, offset=0), Fraction(abs(signed)), width) if signed else None
         if found is not None:
             return replace(found if signed > 0 else _negate_term(width, found), offset=offset)
     return UniformTerm(atom(name, width, term.atom, factor), offset, term.multiple * factor)

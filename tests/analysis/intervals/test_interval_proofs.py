@@ -77,6 +77,40 @@ def test_a_ring_is_proven_for_any_number_of_iterations(
     assert is_proven(kernel(body)) is expected
 
 
+#: A ring of three stages, whose number is the remainder of a division by multiplication; the compiler advances the
+#: address of each thread instead of multiplying the number of the iteration.
+DIVIDED_RING = """
+{own} mov.u32 %r8, 0; mov.u32 %r5, 0; ld.param.u32 %r9, [n]; ld.param.u64 %rd1, [p]; xor.b32 %r11, %r2, 128;
+LOOP:
+{quotient} mad.lo.s32 %r7, %r6, -768, %r4; mad.lo.s32 %r12, %r6, -768, %r5;
+cp.async.ca.shared.global [%r7], [%rd1], 4; cp.async.commit_group;
+cp.async.wait_group {pending}; bar.sync 0;
+add.s32 %r12, %r12, %r11; add.s32 %r12, %r12, %r3; ld.shared.u32 %r13, [%r12];
+{last}
+add.s32 %r8, %r8, 1; add.s32 %r4, %r4, {step}; add.s32 %r5, %r5, 256;
+setp.lt.s32 %p1, %r8, %r9; @%p1 bra LOOP;
+"""
+WIDE = "mul.wide.u32 %rd2, %r8, -1431655765; shr.u64 %rd3, %rd2, 33; cvt.u32.u64 %r6, %rd3;"
+UPPER = "mul.hi.u32 %r6, %r8, -1431655765; shr.u32 %r6, %r6, 1;"
+
+
+@pytest.mark.parametrize(
+    ("quotient", "pending", "last", "step", "expected"),
+    [
+        (WIDE, 0, "", 256, True),
+        (UPPER, 0, "", 256, True),
+        (WIDE, 0, "bar.sync 0;", 256, True),
+        (WIDE, 1, "", 256, False),
+        (WIDE, 0, "", 260, False),
+    ],
+)
+def test_the_remainder_of_a_division_selects_a_stage(
+    quotient: str, pending: int, last: str, step: int, expected: bool
+) -> None:
+    body = DIVIDED_RING.format(own=OWN, quotient=quotient, pending=pending, last=last, step=step)
+    assert is_proven(kernel(body)) is expected
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
