@@ -144,7 +144,8 @@ class BlockSizeTrials:
                 continue
             if limit is not None and correct and not self._is_written_for_larger(kernel, limit, larger):
                 continue
-            item = larger[-1].builder.diagnostic_by_span[place]
+            largest = max(larger, key=lambda each: each.launch.threads)  # where most threads are in other warps
+            item = largest.builder.diagnostic_by_span[place]
             sizes = _list_sizes(larger)
             note = (
                 notes.BLOCK_SIZE_UNKNOWN(sizes=sizes)

@@ -35,6 +35,32 @@ def test_a_fault_at_every_size_is_a_warning_that_names_the_sizes() -> None:
     assert found.notes[-1].endswith("at each size that was tried: 32, 64, 128, 256, 512, 1024")
 
 
+REDUCTION = """.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry kernel()
+{
+  .reg .pred %p<3>; .reg .b32 %r<8>;
+  .shared .align 4 .b8 tile[4096];
+  mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, tile;
+  mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], %r1;
+  shr.u32 %r2, %r2, 1; setp.ge.u32 %p1, %r1, %r2; @%p1 bra end;
+  mad.lo.u32 %r5, %r2, 4, %r4; ld.shared.u32 %r6, [%r5];
+end: ret;
+}
+"""
+
+
+def test_the_help_is_that_of_the_largest_size() -> None:
+    """A barrier of a warp would do for 32 threads only."""
+    [found] = lint(REDUCTION).diagnostics
+    assert (found.code, found.severity) == ("PTX621", Severity.WARNING)
+    assert [label.message for label in found.labels] == ["write by another warp"]
+    assert found.help is not None
+    assert "`bar.sync 0;`" in found.help
+
+
 def test_the_suggested_option_is_a_size_that_the_kernel_allows() -> None:
     verdict = lint(without_size("PTX504_bad_two_warps_where_one_should", ".maxntid 64"))
     remedies = [item.remedy for item in verdict.undecided]
