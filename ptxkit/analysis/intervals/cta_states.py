@@ -32,8 +32,6 @@ from ptxkit.fast_dataclasses import dataclass, field
 #: A number of which a replaced value remains known as the remainder, so that the masks of stage numbers apply to it.
 MODULUS = 8
 
-#: An upper bound for the least counter that is replaced by one of unknown size.
-_LEAST = 8
 #: The least number that is not taken for a counter, because it may be a negative one.
 _MOST_COUNTED = 1 << 30
 #: The operations to which the lowest bits of a number may matter.
@@ -106,7 +104,6 @@ class CtaStates:
         wanted = [node for _, node in self._wanted]
         self._bitwise = self._values.numbers_used_by(_BITWISE, wanted)
         self._divisors = self._values.divisors(wanted)
-        self._compared = self._values.compared_constants(wanted)
 
     @property
     def roots(self) -> Iterator[IntervalState]:
@@ -355,6 +352,13 @@ class CtaStates:
         divisors = self._divisors.get(origin)
         return 2 * lcm(*divisors) if divisors else MODULUS
 
+    def _least(self, origin: Origin, modulus: int) -> int:
+        """Returns the least value that is replaced by one of unknown size.
+
+        A number that is divided is so large that it stays positive where a little is subtracted before.
+        """
+        return modulus if origin in self._divisors else 0
+
     def _after_barrier(self, merge: Origin, value: CtaValue) -> CtaValue:
         """Returns the value at a merge as all threads know it after a barrier of all of them."""
         if merge not in self._uniform:
@@ -362,17 +366,13 @@ class CtaStates:
         return self._approximate_value(merge, value)
 
     def _approximate_value(self, origin: Origin, value: CtaValue) -> CtaValue:
-        """Returns a value; that of a counter with many values is replaced by one of unknown size.
-
-        The first values are kept, since code often treats the first iterations in a special way.
-        """
+        """Returns a value; that of a counter with many values is replaced by one of unknown size."""
         if origin not in self._renamed or value is None:
             return value
         if isinstance(value, MixedTerm):
             return None
         modulus = self._modulus(origin)
-        least = min(self._compared.get(origin, 0) + 2, _LEAST)
-        least = -(-least // modulus) * modulus
+        least = self._least(origin, modulus)
         if isinstance(value, int) and value < _MOST_COUNTED:
             return value if value < least else large_term(value % modulus, least, modulus, origin)
         if isinstance(value, UniformTerm) and isinstance(value.offset, int) and is_large(value):

@@ -11,7 +11,7 @@ from ptxkit.analysis.abstract_interpretation.uniform_execution import UniformExe
 from ptxkit.analysis.abstract_interpretation.value_graph import Assignment, Merge, ValueNode
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph, is_control_transfer
 from ptxkit.analysis.intervals.cta_states import CtaStates, Departure, IntervalState
-from ptxkit.analysis.intervals.thread_values import Environment, ThreadValues
+from ptxkit.analysis.intervals.thread_values import Environment, Origin, ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.cta_values import CtaValue, MixedTerm, per_thread
 from ptxkit.analysis.values.uniform_terms import Atom, UniformTerm, atom
@@ -50,6 +50,10 @@ class WaitResult:
     """What a test of an mbarrier returned: whether the phase is complete."""
 
     is_complete: bool
+
+
+#: An upper bound for the least counter that is replaced by one of unknown size.
+_LEAST = 8
 
 
 def ordering_steps(program: Program) -> list[Step]:
@@ -108,6 +112,15 @@ class ThreadStates(CtaStates):
         self.leaving: dict[IntervalState, tuple[int, Hashable]] = {}
         self._results = {node.step: node for node in wait_results(program, values)}
         super().__init__(program, cfg, values, execution, ordering_steps(program), wanted)
+
+    def _examine_values(self) -> None:
+        super()._examine_values()
+        self._compared = self._values.compared_constants(node for _, node in self._wanted)
+
+    def _least(self, origin: Origin, modulus: int) -> int:
+        """Returns the least value that is replaced: code often treats the first iterations in a special way."""
+        least = min(self._compared.get(origin, 0) + 2, _LEAST)
+        return -(-least // modulus) * modulus
 
     def _leave(self, state: IntervalState) -> Iterator[Departure]:
         is_cut = state.end in self._barriers and self._is_in_block(state.end, state.block)
