@@ -40,26 +40,26 @@ def number_of(value: CtaValue, counter: int, width: int) -> int | None:
     st.sampled_from(sorted(RECIPROCALS)),
     st.sampled_from(("mul_hi", "mul_wide", "div", "rem")),
 )
-def test_a_counter_is_divided(multiple: int, offset: int, divisor: int, way: str) -> None:
+def test_a_counter_is_divided(multiple: int, offset: int, divisor: int, operation: str) -> None:
     factor, shift = RECIPROCALS[divisor]
     term: CtaValue = apply("add", (32, large_term(0, LEAST, MODULUS, "counter"), offset & bit_mask(32)))
     width = 32
-    if way == "mul_hi":
+    if operation == "mul_hi":
         found = apply("shr", (32, False, apply("mul_hi", (32, False, term, factor)), shift - 32))
-    elif way == "mul_wide":
+    elif operation == "mul_wide":
         found = apply("shr", (64, False, apply("mul_wide", (32, False, term, factor)), shift))
         width = 64
     else:
-        found = apply(way, (32, False, term, divisor))
+        found = apply(operation, (32, False, term, divisor))
     number = multiple * MODULUS + offset
-    expected = number % divisor if way == "rem" else number // divisor
+    expected = number % divisor if operation == "rem" else number // divisor
     assert number_of(found, multiple * MODULUS, width) == expected
-    if way == "mul_wide":
+    if operation == "mul_wide":
         assert number_of(apply("convert", ("u64", "u32", found)), multiple * MODULUS, 32) == expected
 
 
 @given(st.integers(-400, -LEAST - 1))
-def test_what_may_be_negative_is_not_divided(offset: int) -> None:
+def test_the_result_is_unknown_where_the_number_may_be_negative(offset: int) -> None:
     term = apply("add", (32, large_term(0, LEAST, MODULUS, "counter"), offset & bit_mask(32)))
     found = apply("div", (32, False, term, 3))
     assert number_of(found, LEAST, 32) is None
