@@ -14,10 +14,10 @@ MAX_LOCAL_STEPS = 10_000
 MAX_TRACE_STEPS = 40_000
 """The operations of all executions of single threads, for all values that their reads may return, in all rounds."""
 
-MAX_COMBINATIONS = 500_000
+MAX_COMBINATIONS = 60_000
 """The combinations of executions of single threads that are considered."""
 
-MAX_CANDIDATES = 50_000
+MAX_CANDIDATES = 10_000
 """The candidate executions whose axioms are evaluated, and the combinations for which they are made."""
 
 MAX_EVENT_PAIRS = 1_500_000
