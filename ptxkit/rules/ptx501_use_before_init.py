@@ -147,7 +147,7 @@ def _check_use(
         if other is thread:
             if at < position:
                 return Observation(key, number, exact)
-        elif any(facts.sync_edges(other, at, thread, position)):
+        elif facts.is_ordered(other, at, thread, position):
             return Observation(key, number, exact)
     exact = exact and not any(facts.may_guess_order(other, at, thread, position) for other, at, _ in makers)
     return Observation(key, number, exact, _unordered_use(event, init, maker is thread))

@@ -90,7 +90,7 @@ def _may_end_between(
     """Returns whether the mbarrier was, or may have been, invalidated between two initializations."""
     return any(
         (thread is not first[0] or position > first[1])
-        and (position < second[1] if thread is second[0] else any(facts.sync_edges(thread, position, *second)))
+        and (position < second[1] if thread is second[0] else facts.is_ordered(thread, position, *second))
         for thread, position in ends
     )
 

@@ -124,7 +124,7 @@ def _is_wait_finished(facts: ScenarioFacts, wait: _EventSite, end: _EventSite, m
     """Returns whether a wait precedes the invalidation, or follows a later initialization."""
     other, at, _ = wait
     thread, position, _ = end
-    if any(facts.sync_edges(other, at, thread, position)):
+    if facts.is_ordered(other, at, thread, position):
         return True
     return any(
         _is_ordered_after(facts, (thread, position), (maker, init))
@@ -137,7 +137,7 @@ def _is_ordered_after(facts: ScenarioFacts, first: tuple[ThreadView, int], secon
     """Returns whether the second position is certainly reached after the first."""
     if first[0] is second[0]:
         return first[1] < second[1]
-    return any(facts.sync_edges(*first, *second))
+    return facts.is_ordered(*first, *second)
 
 
 def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observation]:

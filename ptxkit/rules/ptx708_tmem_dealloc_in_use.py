@@ -184,7 +184,7 @@ def _all_exit(facts: ScenarioFacts) -> bool:
 
 
 def _use_in_progress(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> Finding:
-    ordered = any(facts.sync_edges(use.thread, use.position, end.thread, end.position))
+    ordered = facts.is_ordered(use.thread, use.position, end.thread, end.position)
     what = ptx7xx.NOT_WAITED_BEFORE_SIGNAL() if ordered else ptx7xx.NOT_ORDERED()
     return Finding(
         primary=end.event.step,

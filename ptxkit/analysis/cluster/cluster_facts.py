@@ -277,7 +277,7 @@ def _is_after_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadVi
         acquired = other.release_acquire_points.first_acquire(CLUSTER_BARRIER_KEY, ordinal)
         if acquired is None:
             continue
-        if acquired < position if other is thread else any(facts.sync_edges(other, acquired, thread, position)):
+        if acquired < position if other is thread else facts.is_ordered(other, acquired, thread, position):
             return True
     return False
 

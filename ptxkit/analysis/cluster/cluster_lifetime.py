@@ -255,7 +255,7 @@ def _may_follow(cta: ScenarioFacts, thread: ThreadView, since: int, signal: Remo
         return since < signal.position
     if signal.thread not in cta.threads.values():
         return True
-    return any(cta.sync_edges(thread, since, signal.thread, signal.position))
+    return cta.is_ordered(thread, since, signal.thread, signal.position)
 
 
 def _completes_on_remote_mbarrier(event: TraceEvent) -> bool:

@@ -7,7 +7,7 @@ Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mbarrier.arrive", "mba
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.cluster.cluster_facts import (
@@ -69,6 +69,8 @@ class CtaPair:
 
     def __init__(self, releaser: ScenarioFacts, acquirer: ScenarioFacts) -> None:
         self.releaser, self.acquirer = releaser, acquirer
+        self._arrivals_after: dict[tuple[ThreadView, int], int] = {}
+        self._waits_before: dict[tuple[ThreadView, int], int] = {}
 
     def shared_accesses(
         self, is_wanted: Callable[[TraceEvent], bool] = lambda _: True
@@ -136,6 +138,20 @@ class CtaPair:
         """Returns whether one access precedes the arrival and the other one follows the wait."""
         return _is_ordered(self.releaser, before, handover.arrival) and _is_ordered(self.acquirer, handover.wait, after)
 
+    def first_ordering_edge(self, before: CtaAccess, after: CtaAccess) -> RemoteSyncEdge | None:
+        """Returns the first of the `sync_edges` that orders two accesses.
+
+        The arrivals after an access, and the waits before one, are sets of bits, which are found once for each access.
+        """
+        arrivals, waits = self._arrivals_after, self._waits_before
+        first, last = (before.thread, before.position), (after.thread, after.position)
+        if first not in arrivals:
+            arrivals[first] = _bits(_is_ordered(self.releaser, before, each.arrival) for each in self.sync_edges)
+        if last not in waits:
+            waits[last] = _bits(_is_ordered(self.acquirer, each.wait, after) for each in self.sync_edges)
+        common = arrivals[first] & waits[last]
+        return self.sync_edges[(common & -common).bit_length() - 1] if common else None
+
     def may_be_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
         """Returns whether the barrier of the cluster may order one access before the other.
 
@@ -152,7 +168,7 @@ class CtaPair:
         releases = thread.release_acquire_points.releases.get(CLUSTER_BARRIER_KEY, [])[:rounds]
         if not releases or thread is before.thread:
             return bool(releases) and releases[-1] > before.position
-        return any(self.cta_of(thread).sync_edges(before.thread, before.position, thread, releases[-1]))
+        return self.cta_of(thread).is_ordered(before.thread, before.position, thread, releases[-1])
 
     def cta_of(self, thread: ThreadView) -> ScenarioFacts:
         """Returns the one of the two CTAs to which a thread belongs."""
@@ -187,10 +203,15 @@ def _count_arrivals_before(touch: CtaAccess) -> int:
     return sum(at < touch.position for at in cluster_barrier_arrivals(touch.thread))
 
 
+def _bits(values: Iterable[bool]) -> int:
+    """Returns the number whose bit n is the n-th value."""
+    return sum(1 << number for number, value in enumerate(values) if value)
+
+
 def _is_ordered(facts: ScenarioFacts, first: CtaAccess, second: CtaAccess) -> bool:
     if first.thread is second.thread:
         return first.position < second.position
-    return any(facts.sync_edges(first.thread, first.position, second.thread, second.position))
+    return facts.is_ordered(first.thread, first.position, second.thread, second.position)
 
 
 def _accesses_by_owner(facts: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], IntervalIndex[CtaAccess]]:

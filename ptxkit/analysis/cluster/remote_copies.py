@@ -265,7 +265,7 @@ class OutgoingSignals:
         for thread in source.threads.values():
             observed = thread.release_acquire_points.first_acquire(("mbarrier", reach.mbarrier), phase)
             if observed is not None and (
-                observed < until if thread is issuer else any(source.sync_edges(thread, observed, issuer, until))
+                observed < until if thread is issuer else source.is_ordered(thread, observed, issuer, until)
             ):
                 return True
         return False
@@ -296,7 +296,7 @@ class OutgoingSignals:
                 return same >= position
             if event.step.index >= read.step.index or event.visit > read.visit:
                 return True
-        return any(self._facts.sync_edges(reader, position, reach.thread, reach.position))
+        return self._facts.is_ordered(reader, position, reach.thread, reach.position)
 
 
 def is_completion_observed(
@@ -327,9 +327,8 @@ def is_completion_observed(
             continue
         if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
             continue  # threads that take the reader's path have not waited earlier than the reader
-        if thread.tid // WARP_SIZE == reader.tid // WARP_SIZE or any(
-            facts.sync_edges(thread, waited, reader, position)
-        ):
+        is_of_warp = thread.tid // WARP_SIZE == reader.tid // WARP_SIZE
+        if is_of_warp or facts.is_ordered(thread, waited, reader, position):
             return True
     return False
 
@@ -360,7 +359,7 @@ def _may_start_after(
         return True
     for thread in source.threads.values() if goes_out else ():
         observed = min(signal_observations(thread, signals), default=None) if thread is not issuer else None
-        if observed is not None and any(source.sync_edges(thread, observed, issuer, copy.position)):
+        if observed is not None and source.is_ordered(thread, observed, issuer, copy.position):
             return True
     rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
     return _may_observe_cluster_phase(source, rounds + 1, issuer, copy.position)
@@ -372,7 +371,7 @@ def _may_observe_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: Threa
         acquires = other.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, [])
         if len(acquires) >= ordinal:
             at = acquires[ordinal - 1]
-            if at < position if other is thread else any(facts.sync_edges(other, at, thread, position)):
+            if at < position if other is thread else facts.is_ordered(other, at, thread, position):
                 return True
     return False
 

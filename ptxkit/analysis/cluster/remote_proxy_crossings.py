@@ -108,14 +108,12 @@ def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_P
     """
     if pair.is_ordered_by_cluster_barrier(before, after):
         return pair.barrier_positions_around(before)
-    for handover in pair.sync_edges:
-        if pair.is_ordered_by_edge(before, handover, after):
-            given = dict.fromkeys(pair.releaser.threads.values(), _END) | {
-                handover.arrival.thread: handover.arrival.position
-            }
-            taken = dict.fromkeys(pair.acquirer.threads.values(), -1) | {handover.wait.thread: handover.wait.position}
-            return given, taken
-    return None
+    handover = pair.first_ordering_edge(before, after)
+    if handover is None:
+        return None
+    given = dict.fromkeys(pair.releaser.threads.values(), _END) | {handover.arrival.thread: handover.arrival.position}
+    taken = dict.fromkeys(pair.acquirer.threads.values(), -1) | {handover.wait.thread: handover.wait.position}
+    return given, taken
 
 
 def _are_certain(pair: CtaPair, before: CtaAccess, after: CtaAccess, until: _Positions, since: _Positions) -> bool:

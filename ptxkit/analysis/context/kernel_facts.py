@@ -246,7 +246,13 @@ class ScenarioFacts:
 
     def sync_edges(self, releaser: ThreadView, since: int, acquirer: ThreadView, until: int) -> Iterator[SyncEdge]:
         """Yields the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
+        if not self.is_ordered(releaser, since, acquirer, until):
+            return iter(())
         return find_sync_edges(releaser.release_acquire_points, since, acquirer.release_acquire_points, until)
+
+    def is_ordered(self, releaser: ThreadView, since: int, acquirer: ThreadView, until: int) -> bool:
+        """Returns whether one of the `sync_edges` between two positions exists."""
+        return releaser.release_acquire_points.first_ordered_position(since, acquirer.release_acquire_points) < until
 
     def spans_between(
         self, first: ThreadView, since: int, second: ThreadView, until: int
@@ -281,7 +287,7 @@ class ScenarioFacts:
 
     def is_cyclic_edge(self, releaser: ThreadView, edge: SyncEdge, acquirer: ThreadView) -> bool:
         """Returns whether the release of an edge is ordered after its own acquire, so that neither ever executes."""
-        return any(True for _ in self.sync_edges(acquirer, edge.acquire_position, releaser, edge.release_position))
+        return self.is_ordered(acquirer, edge.acquire_position, releaser, edge.release_position)
 
 
 class KernelFacts:

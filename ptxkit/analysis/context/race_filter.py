@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import gcd
 from typing import TypeAlias
@@ -43,6 +43,11 @@ class FootprintPart:
     lows: list[int]
     threads: list[int]
     warps: list[int]
+
+    @property
+    def key(self) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        """What equal parts have in common: loops repeat the same few."""
+        return self.size, tuple(self.lows), tuple(self.threads)
 
     def addresses_by_unit(self, unit: int) -> Iterator[list[int]]:
         """Yields the accessed units of `unit` bytes, one for each thread at a time."""
@@ -93,7 +98,15 @@ class AccessInterval:
     def suspects(self) -> list[AccessFootprint]:
         """The reads of bytes that another thread writes."""
         writers = _writer_by_unit(self.writes, self.unit, _threads_of)
-        return [read for read in self.reads if any(_foreign_units(writers, read, self.unit, _threads_of))]
+        known: dict[Hashable, bool] = {}
+
+        def is_foreign(part: FootprintPart) -> bool:
+            key = part.key
+            if key not in known:
+                known[key] = any(True for _ in _units_of_others(writers, part, part.threads, self.unit))
+            return known[key]
+
+        return [read for read in self.reads if any(map(is_foreign, read.parts))]
 
     @cached_property
     def reads_of_other_warps(self) -> list[ForeignRead]:
@@ -238,24 +251,19 @@ class RaceFilter:
         return (each for each in intervals if not self._is_free_of_races(each))
 
     def _is_free_of_races(self, interval: AccessInterval) -> bool:
-        if not all(
-            self._lanes_may_be_ordered(write, read, interval)
-            for read in interval.suspects
-            for write in interval.writes
-            if write.low < read.high and read.low < write.high
-        ):
-            return False
-        return not interval.suspects or self._paths_may_be_ordered(interval)
+        if not interval.suspects:
+            return True
+        writes: dict[int, _GroupWrites] = {}
+        for read in interval.suspects:
+            group = read.group
+            if id(group) not in writes:
+                writes[id(group)] = _GroupWrites(interval.writes, group, self._convergence_points(group))
+            if not all(self._lanes_may_be_apart(write, read, interval) for write in writes[id(group)].unordered(read)):
+                return False
+        return self._paths_may_be_ordered(interval)
 
-    def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, interval: AccessInterval) -> bool:
-        """Returns whether something between two accesses may order the lanes of a warp, where lanes share bytes."""
-        group = write.group
-        if group is not read.group:
-            return True
-        first, last = sorted((write, read), key=lambda access: access.position)
-        is_complete = first.end_position <= last.position
-        if is_complete and self._convergence_points(group).may_order_between(first.end_position, last.position):
-            return True
+    def _lanes_may_be_apart(self, write: AccessFootprint, read: AccessFootprint, interval: AccessInterval) -> bool:
+        """Returns whether the lanes of each warp access separate bytes; also false where that is not examined."""
         self._remaining_checks -= 1
         owners = interval.owners
         if write not in owners:
@@ -288,6 +296,38 @@ class RaceFilter:
         return {self._path_of(tid) for tid in access.group.tids} if thread == _MULTIPLE else (self._path_of(thread),)
 
 
+class _GroupWrites:
+    """The writes of one group, with how many points at which its lanes converge precede each of them.
+
+    Whether such a point separates two accesses is then a comparison of integers.
+    """
+
+    def __init__(self, writes: Iterable[AccessFootprint], group: GroupTrace, points: ConvergencePoints) -> None:
+        self._points = points
+        self._writes = [(each.low, each.high, *self._span_of(each), each) for each in writes if each.group is group]
+
+    def _span_of(self, access: AccessFootprint) -> tuple[int, int]:
+        """Returns how many points precede the end of an access, and how many precede its start or are there."""
+        return self._points.count_before(access.end_position), self._points.count_before(access.position + 1)
+
+    def unordered(self, read: AccessFootprint) -> Iterator[AccessFootprint]:
+        """Yields the writes near the bytes of a read of the group whose lanes nothing may order with it."""
+        low, high, position = read.low, read.high, read.position
+        end, start = self._span_of(read)
+        for write in [
+            write
+            for write_low, write_high, write_end, write_start, write in self._writes
+            if write_low < high
+            and low < write_high
+            and write_end >= start
+            and (end >= write_start or position >= write.position)
+        ]:
+            first, last = (write, read) if write.position <= position else (read, write)
+            is_complete = first.end_position <= last.position
+            if not (is_complete and self._points.may_order_between(first.end_position, last.position)):
+                yield write
+
+
 def _group_by_interval(
     stretches: BarrierIntervals, accesses: Iterable[AccessFootprint]
 ) -> defaultdict[int, list[AccessFootprint]]:
@@ -312,7 +352,7 @@ def _writer_by_unit(
 ) -> dict[int, int]:
     """Maps each unit to its writer, by thread or by warp."""
     owner: dict[int, int] = {}
-    for part in (part for write in writes for part in write.parts):
+    for part in {part.key: part for write in writes for part in write.parts}.values():
         own = who(part)
         for units in part.addresses_by_unit(unit):
             before = list(map(owner.get, units))

@@ -52,6 +52,7 @@ class WarpOrder:
         self._positions_cache: dict[int, dict[tuple[Step, int], int]] = {}
         self._concurrency_cache: dict[tuple[int, int, int], int] = {}
         self._barriers_cache: dict[tuple[int, ...], list[GroupEvent]] = {}
+        self._apart_cache: dict[tuple[tuple[int, ...], tuple[int, ...]], frozenset[Step]] = {}
         self._ordered_positions_cache: dict[tuple[int, int, int, int], int] = {}
         self._convergence_cache: dict[tuple[tuple[int, ...], frozenset[Step]], ConvergencePoints] = {}
 
@@ -70,8 +71,13 @@ class WarpOrder:
         barriers = self._barriers_cache.get(group.tids)
         if barriers is None:
             barriers = self._barriers_cache[group.tids] = barriers_of_some_lanes(group)
-        lanes = {group.tids.index(tid): tid for tid in tids} if barriers else {}
-        return self.convergence_points(group, steps_of_different_masks(barriers, lanes))
+        if not barriers:
+            return self.convergence_points(group)
+        key = (group.tids, tuple(tids))
+        if key not in self._apart_cache:
+            lanes = {group.tids.index(tid): tid for tid in tids}
+            self._apart_cache[key] = steps_of_different_masks(barriers, lanes)
+        return self.convergence_points(group, self._apart_cache[key])
 
     def convergence_points(self, group: GroupTrace, apart: frozenset[Step] = frozenset()) -> ConvergencePoints:
         """Returns the points at which lanes of a group converge. apart: the steps at which they do not."""

@@ -151,7 +151,7 @@ def _is_mbarrier_awaited(
             return None  # it reads the bytes of an earlier phase; PTX303 reports whether this copy starts too early
         if reader is issuer and position < copy.position:
             return True
-        if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
+        if reader is not issuer and facts.is_ordered(reader, position, issuer, copy.position):
             return True
     elif any(reader.first_waits.get(key, position) < position for key in (copy.barrier, None)):
         return True if reader is not issuer else None
@@ -159,7 +159,7 @@ def _is_mbarrier_awaited(
         return None
     if _has_other_waiter(facts, copy, copy.phase, reader, position):
         return True
-    if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
+    if reader is not issuer and facts.is_ordered(reader, position, issuer, copy.position):
         return True  # it was read before the copy began
     if (
         copy.phase is not None
@@ -182,7 +182,7 @@ def _is_begun(facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader:
     """Returns whether a copy begins before a read, so that no earlier phase of its mbarrier can order the two."""
     if reader is issuer:
         return copy.position < position
-    return any(facts.sync_edges(issuer, copy.position, reader, position))
+    return facts.is_ordered(issuer, copy.position, reader, position)
 
 
 def _phase_observations(thread: ThreadView, copy: AsyncCopy, phase: int | None) -> list[int]:
@@ -206,9 +206,8 @@ def _has_other_waiter(
         waits = _phase_observations(thread, copy, phase)
         if not waits or (thread.trace.leader is not None and thread.trace.leader == reader.trace.leader):
             continue
-        if _may_converge(facts, thread, min(waits), reader, position) or any(
-            facts.sync_edges(thread, min(waits), reader, position)
-        ):
+        waited = min(waits)
+        if _may_converge(facts, thread, waited, reader, position) or facts.is_ordered(thread, waited, reader, position):
             return True
     return False
 

@@ -127,7 +127,7 @@ def _collision(facts: ScenarioFacts, first: _IssuedCopy, second: _IssuedCopy) ->
     known = [
         (one, two)
         for one, two in orders
-        if writer is not issuer and any(facts.sync_edges(one[0], one[1].position, two[0], two[1].position))
+        if writer is not issuer and facts.is_ordered(one[0], one[1].position, two[0], two[1].position)
     ]
     statuses = {copy_status_at(facts, *one, two[0], two[1].position) for one, two in known or orders}
     if CopyStatus.COMPLETE in statuses:

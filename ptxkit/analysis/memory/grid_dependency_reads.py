@@ -101,4 +101,4 @@ def _is_ordered_after_wait(
 ) -> bool:
     """Returns whether another thread has executed a wait that a barrier orders before this position."""
     others = ((facts.threads[tid], at) for tid, (at, _) in waits.items() if tid != thread.tid)
-    return any(any(facts.sync_edges(other, at, thread, until)) for other, at in others)
+    return any(facts.is_ordered(other, at, thread, until) for other, at in others)

@@ -6,6 +6,9 @@ Without a schedule, the n-th arrival of a thread belongs to phase n, and a wait 
 that the thread observed. A relaxed operation orders only the accesses before a fence that precedes an arrival, or after
 a fence that follows a wait.
 
+Whether an edge orders two positions is a comparison of integers: all positions of a thread between two of its releases
+have the same first position of another thread from which on an edge orders them, which is computed once.
+
 Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phases of the mbarrier object".
 """
 
@@ -29,13 +32,16 @@ FULL_MASK = (1 << WARP_SIZE) - 1
 #: A position after the end of every trace: the acquire position of a relaxed wait that no fence follows.
 NEVER = 1 << 40
 
+#: A position after all others, `NEVER` among them: where no edge orders anything.
+UNORDERED = 1 << 63
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class ReleaseAcquirePoints:
     """The positions in a thread's trace at which it releases and acquires, by barrier, in order.
 
-    For an mbarrier, `phases` holds the phase that each acquire observes, and `rounds` the phase in which each release
-    counts.
+    For an mbarrier, `acquire_phases` holds the phase that each acquire observes, and `release_phases` the phase in
+    which each release counts. The positions are complete before the first question about them.
     """
 
     releases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -43,6 +49,34 @@ class ReleaseAcquirePoints:
     acquire_phases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
     release_phases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
     _highest_phases: dict[Hashable, list[int]] = field(default_factory=dict)
+    _all_releases: list[int] | None = None
+    _ordered_from: dict[tuple[int, ReleaseAcquirePoints], int] = field(default_factory=dict)
+
+    def first_ordered_position(self, since: int, acquirer: ReleaseAcquirePoints) -> int:
+        """Returns the position of another thread after which an edge orders all its events after `since`.
+
+        The result is UNORDERED where no edge does.
+        """
+        if self._all_releases is None:
+            self._all_releases = sorted({at for positions in self.releases.values() for at in positions})
+        following = bisect_left(self._all_releases, since)
+        if following == len(self._all_releases):
+            return UNORDERED
+        found = self._ordered_from.get((following, acquirer))
+        if found is None:
+            found = self._ordered_from[following, acquirer] = self._find_ordered_position(since, acquirer)
+        return found
+
+    def _find_ordered_position(self, since: int, acquirer: ReleaseAcquirePoints) -> int:
+        earliest = UNORDERED
+        for key, positions in self.releases.items():
+            first = bisect_left(positions, since)
+            if first < len(positions) and key in acquirer.acquires:
+                rounds = self.release_phases.get(key)
+                acquired = acquirer.first_acquire(key, rounds[first] if rounds else first + 1)
+                if acquired is not None and acquired < earliest:
+                    earliest = acquired
+        return earliest
 
     def _highest_phases_of(self, key: Hashable) -> list[int] | None:
         """Returns the highest phase that each acquire of a barrier and the ones before it observe."""

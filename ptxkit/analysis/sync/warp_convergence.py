@@ -42,6 +42,10 @@ class ConvergencePoints:
             return _is_ordering_point(event)
         return False
 
+    def count_before(self, position: int) -> int:
+        """Returns how many events before a position may order lanes."""
+        return bisect_left(self._events, position)
+
     def may_order_between(self, since: int, until: int) -> bool:
         """Returns whether events from one position up to another one may order lanes."""
         first = bisect_left(self._events, since)

@@ -82,7 +82,7 @@ def is_read_complete(facts: ScenarioFacts, turn: OperandReuse) -> bool | None:
             if _is_complete_by(turn.reader, turn.read, turn.position)
             else None
         )
-    if any(facts.sync_edges(turn.writer, turn.position, turn.reader, turn.read.position)):
+    if facts.is_ordered(turn.writer, turn.position, turn.reader, turn.read.position):
         return None
     team = [t for t in facts.threads.values() if t.tid // WARPGROUP == turn.reader.tid // WARPGROUP]
     is_ordered = False

@@ -333,9 +333,8 @@ def _waits_for(facts: ScenarioFacts, commit: TmemCommit) -> bool:
 
 def _is_ordered(facts: ScenarioFacts, first: TmemUse, second: TmemUse) -> bool:
     """Returns whether the second use comes after the first: in the same thread, or by a synchronization edge."""
-    return first.thread is second.thread or any(
-        facts.sync_edges(first.thread, first.position, second.thread, second.position)
-    )
+    is_of_thread = first.thread is second.thread
+    return is_of_thread or facts.is_ordered(first.thread, first.position, second.thread, second.position)
 
 
 def depends_on_truncation(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool:
@@ -395,11 +394,11 @@ def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> 
         if other.tid // WARP_SIZE == knower.thread.tid // WARP_SIZE:
             # The lanes of the warp execute the later access together, so it suffices that one of them has observed the
             # completion.
-            if any(facts.sync_edges(use.thread, use.position, other, _position_of(other, knower.event))):
+            if facts.is_ordered(use.thread, use.position, other, _position_of(other, knower.event)):
                 return None
             continue
         for edge in facts.sync_edges(use.thread, use.position, other, len(other.trace.events)):
-            if any(facts.sync_edges(other, edge.acquire_position, knower.thread, knower.position)):
+            if facts.is_ordered(other, edge.acquire_position, knower.thread, knower.position):
                 return None
     return []
 
