@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
+from operator import and_
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.access_sampling import FIRST_EXECUTIONS, LAST_EXECUTIONS
@@ -18,11 +20,17 @@ from ptxkit.analysis.dataflow.generic_shared import has_generic_shared_addresses
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.limits import MAX_ACCESS_BYTES
-from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range, is_outside_shared
+from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
-from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, is_outside_shared_memory
-from ptxkit.isa.effects import Access
+from ptxkit.analysis.values.symbolic_values import (
+    GroupValue,
+    LaneValues,
+    SymbolicValue,
+    Value,
+    is_outside_shared_memory,
+)
+from ptxkit.isa.effects import Access, Effect
 from ptxkit.syntax.tree import Operand
 
 #: The state spaces in which an address is not in shared memory.
@@ -146,14 +154,21 @@ def sample_unlocated(accesses: Sequence[tuple[int, TraceEvent]]) -> list[tuple[i
 
 def _may_be_shared(event: TraceEvent) -> bool:
     """Returns whether an access may be of shared memory, by its form and by the state space of its address."""
+    return _is_of_shared_form(event) and not _is_outside(event.effect, event.address)
+
+
+def _is_of_shared_form(event: TraceEvent | GroupEvent) -> bool:
+    """Returns whether an access may be of shared memory by its form alone."""
     effect = event.effect
-    if not isinstance(effect, Access) or is_outside_shared(event) or effect.via == "tensormap":
+    if not isinstance(effect, Access) or effect.proxy == "tensormap" or effect.via == "tensormap":
         return False
-    if not effect.space.startswith(("shared", "generic")):
-        return False
-    place = event.address
-    is_generic = effect.space == "generic"
-    return not (is_generic and isinstance(place, SymbolicValue) and is_outside_shared_memory(place))
+    return effect.space.startswith(("shared", "generic"))
+
+
+def _is_outside(effect: Effect, address: GroupValue | None) -> bool:
+    """Returns whether the generic address of one thread is certainly outside shared memory."""
+    is_generic = isinstance(effect, Access) and effect.space == "generic"
+    return is_generic and isinstance(address, SymbolicValue) and is_outside_shared_memory(address)
 
 
 def are_apart(first: TraceEvent, other: TraceEvent) -> bool:
@@ -171,7 +186,8 @@ def has_unknown_lane(event: TraceEvent | GroupEvent, count: int) -> bool:
     if isinstance(event, TraceEvent):
         return is_unlocated(event)
     address = event.fields[0]
-    is_known = address.are_numbers if isinstance(address, LaneValues) else isinstance(address, int)
-    return not is_known and any(
-        (own := event.for_thread(index)) is not None and is_unlocated(own) for index in range(count)
-    )
+    if not _is_of_shared_form(event) or isinstance(address, int):
+        return False
+    own = address.values if isinstance(address, LaneValues) else repeat(address, count)
+    unknown = [not isinstance(place, int) and not _is_outside(event.effect, place) for place in own]
+    return any(unknown if event.participants is None else map(and_, unknown, event.participants))

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.context.access_extents import AccessExtents, are_apart, has_unknown_lane
 from ptxkit.analysis.context.access_instances import AccessInstance, LocatedInstance
@@ -83,7 +83,11 @@ class Race:
         return self.write.path.warp == self.read.path.warp
 
 
-@dataclass(slots=True)
+_PathAccesses: TypeAlias = tuple[WarpPath, tuple[int, ...], dict[int, AccessInstance]]
+"""The accesses of a path to one range, by position, after their positions."""
+
+
+@dataclass()
 class _RangeAccesses:
     """All accesses to one range of bytes, by path and position, each by one representative thread of the path.
 
@@ -99,6 +103,16 @@ class _RangeAccesses:
         first = self.reads[touch.path].setdefault(touch.position, touch)
         if first is not touch:
             self.other_reads[touch.path].setdefault(touch.position, touch)
+
+    @cached_property
+    def writers(self) -> list[_PathAccesses]:
+        """The writes of each path, once all are known."""
+        return [(path, tuple(each), each) for path, each in self.writes.items()]
+
+    @cached_property
+    def readers(self) -> list[_PathAccesses]:
+        """The reads of each path, once all are known."""
+        return [(path, tuple(each), each) for path, each in self.reads.items()]
 
 
 class RaceAnalysis:
@@ -126,6 +140,7 @@ class RaceAnalysis:
         self.first_dropped: Step | None = None
         """The first access that was not compared with all others because there are too many."""
         self._paths_cache: dict[int, list[WarpPath]] = {}
+        self._order_of_lanes: dict[tuple[ConvergencePoints, int, int], bool] = {}
 
     @cached_property
     def _happens_before(self) -> HappensBefore:
@@ -307,17 +322,19 @@ class RaceAnalysis:
 
     def _races_between_ranges(self, written: _RangeAccesses, read: _RangeAccesses) -> Iterator[Race]:
         """Yields the races between the writes of one range and the reads of a range that overlaps it."""
-        for writer, writes in written.writes.items():
-            for reader, reads in read.reads.items():
-                if self._within_warps and writer.warp != reader.warp:
+        budget, within_warps = self._budget, self._within_warps
+        for writer, write_positions, writes in written.writers:
+            for reader, read_positions, reads in read.readers:
+                is_of_warp = writer.warp == reader.warp
+                if within_warps and not is_of_warp:
                     continue
-                if self._budget.is_exhausted:
+                if budget.is_exhausted:
                     return
-                self._budget.pair_checks -= 1
-                if writer.warp == reader.warp and writer.group is reader.group:
+                budget.pair_checks -= 1
+                if is_of_warp and writer.group is reader.group:
                     yield from self._intra_warp_races(writes, reads, read.other_reads.get(reader, {}))
                     continue
-                key = (writer, tuple(writes), reader, tuple(reads))
+                key = (writer, write_positions, reader, read_positions)
                 if key not in self._seen_pairs:
                     self._seen_pairs.add(key)
                     yield from self._inter_warp_races(list(writes.values()), list(reads.values()))
@@ -339,13 +356,16 @@ class RaceAnalysis:
 
     def _may_order_between(self, earlier: AccessInstance, later: AccessInstance) -> bool:
         """Returns whether anything after one access and up to a later one may order two lanes of a group."""
-        group = earlier.path.group
-        until = later.position
-        while until + 1 < len(group.events) and group.events[until + 1].step is later.group_event.step:
-            until += 1
-        end = earlier.end_position
+        group, end = earlier.path.group, earlier.end_position
         met = self._happens_before.convergence_points_of(group, (earlier.tid, later.tid))
-        return end <= until and met.may_order_between(end, until)
+        key = (met, end, later.position)
+        found = self._order_of_lanes.get(key)
+        if found is None:
+            until = later.position
+            while until + 1 < len(group.events) and group.events[until + 1].step is later.group_event.step:
+                until += 1
+            found = self._order_of_lanes[key] = end <= until and met.may_order_between(end, until)
+        return found
 
     def _report_once(self, conflict: Race) -> Iterator[Race]:
         write, read = conflict.write, conflict.read
