@@ -13,7 +13,7 @@ from itertools import zip_longest
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.limits import MAX_ADDED_THREADS
-from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_async_read
+from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, access_ranges_of_lanes, is_async_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.scenario import representative_threads
 from ptxkit.isa.effects import Access
@@ -126,8 +126,7 @@ def _first_accesses(
         for event in group.events:
             if isinstance(event, UnknownCall) or not _is_first_execution(event, does):
                 continue
-            for index, tid in enumerate(group.tids):
-                touched = access_range_of_lane(event, index)
+            for tid, touched in zip(group.tids, access_ranges_of_lanes(event, len(group.tids)), strict=True):
                 if touched is not None:
                     yield event.step, tid, touched[0]
 
