@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from operator import itemgetter
+from typing import get_args
 
 from ptxkit.analysis.cluster.cluster_facts import SIGNAL_EFFECTS, find_remote_accesses, scenario_of_rank
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -38,6 +40,7 @@ from ptxkit.rules.mbarrier_proofs import prove_initialized
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, sites_of
 
+_USES = get_args(MbarrierUse)
 _CTA_BARRIER = "bar.sync 0;"
 _CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
 
@@ -61,9 +64,7 @@ def _check_scenario(
     inits = find_initializations(facts.threads.values())
     for thread in facts.threads.values():
         seen: set[int] = set()
-        for position, event in enumerate(thread.trace.events):
-            if not isinstance(event, TraceEvent) or not isinstance(event.effect, MbarrierUse):
-                continue
+        for position, event in sorted(thread.positions(*_USES), key=itemgetter(0)):
             address = mbarrier_of(event)
             if not isinstance(event.address, int):
                 yield OpenObligation(event.step, ptx5xx.UNKNOWN_MBARRIER())

@@ -111,10 +111,11 @@ def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObliga
     """
     simulated: set[Step] = set()
     left: dict[Step, SimulationObstacle] = {}
-    for facts in kernel.scenarios:
-        obstacle = facts.simulation.obstacle
+    # First those with a schedule: an obstacle is looked for, in further schedules, only if it is asked about.
+    for facts in sorted(kernel.scenarios, key=lambda facts: not facts.schedules):
         events = (event for actor in facts.simulation.thread_classes for event in actor.events)
-        steps = {event.step for event in events if isinstance(event.effect, kind)}
+        steps = {event.step for event in events if isinstance(event.effect, kind)} - simulated
+        obstacle = facts.simulation.obstacle if steps else None
         if obstacle is None:
             simulated |= steps
         else:

@@ -98,13 +98,14 @@ class VerdictBuilder:
             lambda: defaultdict(_ScenarioObservations)
         )
         open_obligations: dict[tuple[Step, str], list[OpenObligation]] = defaultdict(list)
+        smaller = _smaller_blocks(scenario_facts)
         for item in observed:
             if isinstance(item, OpenObligation):
                 open_obligations[(item.step, item.reason.at_lines(*self._lines_of(item.step, *item.others)))].append(
                     item
                 )
             else:
-                proves = not _has_smaller_block(scenario_facts, item.scenario_index)
+                proves = item.scenario_index not in smaller
                 pairs[item.key][item.scenario_index].add(item, proves=proves)
             budget.pair_checks -= 1
             if budget.is_exhausted:
@@ -337,13 +338,15 @@ class VerdictBuilder:
         return span
 
 
-def _has_smaller_block(scenario_facts: Sequence[ScenarioFacts], number: int) -> bool:
-    """Returns whether a scenario has fewer threads than the kernel declares at most, so that roles may be missing.
+def _smaller_blocks(scenario_facts: Sequence[ScenarioFacts]) -> set[int]:
+    """Returns the scenarios with fewer threads than the kernel declares at most, so that roles may be missing.
 
-    It proves a violation only together with the others.
+    They prove a violation only together with the others.
     """
     launch = scenario_facts[0].scenario.launch if scenario_facts else None
-    return launch is not None and launch.is_limit and scenario_facts[number].scenario.launch != launch
+    if launch is None or not launch.is_limit:
+        return set()
+    return {number for number, facts in enumerate(scenario_facts) if facts.scenario.launch != launch}
 
 
 def _count(scenarios: Sequence[Scenario], numbers: Collection[int]) -> int:

@@ -64,12 +64,17 @@ class SyncOperation:
 
 _operation = lru_cache(maxsize=64)(SyncOperation)
 
+SYNC_EFFECTS = frozenset((Barrier, MbarrierArrive, MbarrierWait, MbarrierTrack))
+"""The classes of the effects that may establish an order as barrier or mbarrier operations; none has subclasses."""
+
 
 def sync_operation_of(effect: Effect) -> SyncOperation | None:
     """Returns the order that an effect establishes as a barrier or mbarrier operation; None if it is not one.
 
     The lanes of a collective instruction (a relaxed barrier of a warp) converge without ordering memory.
     """
+    if type(effect) not in SYNC_EFFECTS:  # most events are accesses
+        return None
     if isinstance(effect, Barrier):
         is_relaxed = effect.order == "relaxed"
         if effect.level == "warp" and is_relaxed:

@@ -158,7 +158,7 @@ def _may_be_shared(event: TraceEvent) -> bool:
 
 
 def _is_of_shared_form(event: TraceEvent | GroupEvent) -> bool:
-    """Returns whether an access may be of shared memory by its form alone."""
+    """Returns whether an access may be of shared memory by its form, whatever its address is."""
     effect = event.effect
     if not isinstance(effect, Access) or effect.proxy == "tensormap" or effect.via == "tensormap":
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
@@ -38,8 +39,9 @@ class UnevenExecution:
 def count_executions(thread: ThreadView, concerns: Callable[[Effect], bool]) -> dict[Step, int]:
     """Returns how often a thread executes each instruction with such an effect."""
     seen: dict[Step, set[int]] = defaultdict(set)
+    concerned = cache(lambda step: any(map(concerns, step.effects)))
     for event in thread.trace.events:
-        if isinstance(event, TraceEvent) and concerns(event.effect):
+        if isinstance(event, TraceEvent) and concerned(event.step) and concerns(event.effect):
             seen[event.step].add(event.visit)
     return {step: len(visits) for step, visits in seen.items()}
 

@@ -33,6 +33,7 @@ from ptxkit.isa.effects import (
     Barrier,
     MbarrierArrive,
     MbarrierTrack,
+    MbarrierWait,
 )
 from ptxkit.semantics.ordering import sync_operation_of
 
@@ -418,9 +419,7 @@ def _may_arrive_remotely(event: TraceEvent, is_single_cta: bool) -> bool:
 
 def _matches_parity(path: WarpPath, key: Hashable) -> bool:
     """Returns whether the parities for which threads wait at an mbarrier agree with the phases counted for it."""
-    waits = [
-        e for e in path.sync_events if ("mbarrier", e.address) == key and type(e.effect).__name__ == "MbarrierWait"
-    ]
+    waits = [e for e in path.sync_events if isinstance(e.effect, MbarrierWait) and ("mbarrier", e.address) == key]
     return all(
         isinstance(event.amount, int) and (phase - 1) & 1 == event.amount & 1
         for event, phase in zip(waits, path.release_acquire_points.acquire_phases[key], strict=True)

@@ -53,12 +53,14 @@ class CopyRead:
 def find_copy_reads(facts: ScenarioFacts) -> Iterator[CopyRead]:
     """Yields the reads of the bytes of copies whose status is known.
 
-    A few executions of each pair of instructions are examined, up to the first read of a pending copy. Copies on an
+    A few executions of each pair of instructions are examined, up to the first read of a pending copy; one read of a
+    complete copy stands for all those of its pair of instructions. Copies on an
     mbarrier that belong to a later phase because their bytes are expected too late, which PTX503 reports, are omitted.
     """
     late_mbarriers = cache(partial(_find_late_mbarriers, facts))
+    complete: set[tuple[Step, Step]] = set()
     for issuer in facts.threads.values():
-        yield from _reads_of_issuer(facts, issuer, late_mbarriers)
+        yield from _reads_of_issuer(facts, issuer, late_mbarriers, complete)
 
 
 def _find_late_mbarriers(facts: ScenarioFacts) -> frozenset[Value | None]:
@@ -67,8 +69,12 @@ def _find_late_mbarriers(facts: ScenarioFacts) -> frozenset[Value | None]:
 
 
 def _reads_of_issuer(
-    facts: ScenarioFacts, issuer: ThreadView, late_mbarriers: Callable[[], frozenset[Value | None]]
+    facts: ScenarioFacts,
+    issuer: ThreadView,
+    late_mbarriers: Callable[[], frozenset[Value | None]],
+    complete: set[tuple[Step, Step]],
 ) -> Iterator[CopyRead]:
+    """complete: the pairs of instructions of which a read of a complete copy was found, in any thread."""
     if not issuer.copies_by_range:
         return
     for reader in facts.threads.values():
@@ -86,6 +92,10 @@ def _reads_of_issuer(
                         settled.add(key)
                         break
                     status = copy_status_at(facts, issuer, copy, reader, position)
+                    if status is CopyStatus.COMPLETE:
+                        if key in complete:
+                            continue
+                        complete.add(key)
                     read = CopyRead(issuer, copy, reader, position, event, status)
                     if status is CopyStatus.UNKNOWN or _is_of_later_phase(read, late_mbarriers):
                         continue

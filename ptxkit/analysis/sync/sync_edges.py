@@ -22,12 +22,22 @@ from itertools import accumulate
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.effects import Barrier, Effect, MbarrierWait
-from ptxkit.semantics.ordering import ACQUIRE_ORDERS, RELEASE_ORDERS, is_fence, is_warp_barrier, sync_operation_of
+from ptxkit.isa.effects import Barrier, Effect, MbarrierWait, MemoryFence, ProxyFence
+from ptxkit.semantics.ordering import (
+    ACQUIRE_ORDERS,
+    RELEASE_ORDERS,
+    SYNC_EFFECTS,
+    is_fence,
+    is_warp_barrier,
+    sync_operation_of,
+)
 from ptxkit.syntax.constants import WARP_SIZE
 
 #: The mask that names all lanes of a warp.
 FULL_MASK = (1 << WARP_SIZE) - 1
+
+#: The classes of effects that may order threads, or make other operations order them: most events are accesses.
+_ORDERING = SYNC_EFFECTS | {MemoryFence, ProxyFence}
 
 #: A position after the end of every trace: the acquire position of a relaxed wait that no fence follows.
 NEVER = 1 << 40
@@ -128,15 +138,15 @@ def release_acquire_points(
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
-    events = [(at, e.effect) for at, e in enumerate(trace.events) if not isinstance(e, UnknownCall)]
-    fences = [(at, effect) for at, effect in events if is_fence(effect, proxy_fences=proxies)]
+    events = [
+        (at, e) for at, e in enumerate(trace.events) if not isinstance(e, UnknownCall) and type(e.effect) in _ORDERING
+    ]
+    fences = [(at, e.effect) for at, e in events if is_fence(e.effect, proxy_fences=proxies)]
     releasing, acquiring = (
         [at for at, effect in fences if is_fence(effect, proxy_fences=proxies, orders=orders)]
         for orders in (RELEASE_ORDERS, ACQUIRE_ORDERS)
     )
-    for position, event in enumerate(trace.events):
-        if isinstance(event, UnknownCall):
-            continue
+    for position, event in events:
         effect = event.effect
         operation = sync_operation_of(effect)
         if operation is None:

@@ -18,7 +18,7 @@ from heapq import heappop, heappush, heapreplace
 from ptxkit.analysis.limits import MAX_SIMULATED_EVENTS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.barrier_model import BarrierKey, BarrierMeetings, BarrierModel, SimulatedBarrier
-from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of
 from ptxkit.analysis.sync.mbarrier_model import BoxEquation, ExcessArrival, MbarrierModel, SimulatedMbarrier
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.sync.unsized_copy_balance import UnsizedCopyBalance
@@ -193,9 +193,8 @@ class _ScheduleSimulator:
         if isinstance(effect, Barrier):
             self.awaited_barriers[actor] = self.barriers.arrive(actor, effect, event)
             return True
-        own = self.thread_classes[actor].rank
-        places = locations_of(own, event)
-        is_outside = places is not None and any(rank >= self.cluster_size for rank, _ in places)
+        places = self.thread_classes[actor].locations[number]
+        is_outside = places is not None and max(places, default=(0, 0))[0] >= self.cluster_size
         if places is None or is_outside:
             self.result.is_approximate = True
             self.result.leaves_cluster |= is_outside
@@ -371,7 +370,10 @@ def simulate_schedule(
     while stage.executed_events < MAX_SIMULATED_EVENTS:
         if ready:
             actor = order[ready[0] % len(order)]
-            if not stage.step(actor):
+            advances = stage.step(actor)
+            while advances and not (in_turn or changed or released) and stage.executed_events < MAX_SIMULATED_EVENTS:
+                advances = stage.step(actor)
+            if not advances:
                 place, held_by = heappop(ready), stage.blocker_of(actor)
                 if held_by is not None:
                     waiting[id(held_by)].append(place)

@@ -16,7 +16,7 @@ from ptxkit.analysis.limits import (
 )
 from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
-from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation
 from ptxkit.analysis.sync.phase_fault_localization import PhaseFault, PhaseFaultLocalizer
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult, simulate_schedule
 from ptxkit.analysis.sync.thread_classes import ThreadClass, is_sync_effect, thread_classes_of, warp_operation_of
@@ -54,10 +54,9 @@ class SyncSimulation:
     def _events_by_location(self) -> Mapping[MbarrierLocation, Sequence[TraceEvent]]:
         found: dict[MbarrierLocation, list[TraceEvent]] = {}
         for actor in self.thread_classes:
-            for event in actor.events:
-                if not isinstance(event.effect, Barrier):
-                    for place in dict.fromkeys(locations_of(actor.rank, event) or ()):
-                        found.setdefault(place, []).append(event)
+            for event, places in zip(actor.events, actor.locations, strict=True):
+                for place in dict.fromkeys(places or ()):
+                    found.setdefault(place, []).append(event)
         return found
 
     @cached_property
@@ -216,7 +215,7 @@ class SyncSimulation:
         """Maps each actor to the first one that executes the same events, apart from barriers of its warp."""
         seen: dict[tuple[int, ...], int] = {}
         sequences = [
-            (actor.rank, *(id(e) for e in actor.events if is_sync_effect(e.effect, warp=False)))
+            (actor.rank, *(id(actor.events[index]) for index in actor.indices_without_warps))
             for actor in self.thread_classes
         ]
         return [seen.setdefault(events, number) for number, events in enumerate(sequences)]
@@ -248,16 +247,17 @@ class SyncSimulation:
         return [simulate_schedule(self.thread_classes, first, self.size, prompt=True) for first in self.schedules]
 
     def _class_of(self, rank: int, trace: ThreadTrace) -> int | None:
-        numbers = (n for n, each in enumerate(self.thread_classes) if each.rank == rank and trace.tid in each.tids)
-        return next(numbers, None)
+        return self._class_by_thread.get((rank, trace.tid))
+
+    @cached_property
+    def _class_by_thread(self) -> dict[tuple[int, int], int]:
+        return {(each.rank, tid): number for number, each in enumerate(self.thread_classes) for tid in each.tids}
 
     def _indices_by_position(self, number: int, trace: ThreadTrace) -> dict[int, int]:
         """Maps the positions of a trace's synchronizing events to their indices among the events of its class."""
-        events = enumerate(self.thread_classes[number].events)
-        indices = [index for index, e in events if is_sync_effect(e.effect, warp=False)]
         own = enumerate(trace.events)
         positions = [at for at, e in own if isinstance(e, TraceEvent) and is_sync_effect(e.effect, warp=False)]
-        return dict(zip(positions, indices, strict=True))
+        return dict(zip(positions, self.thread_classes[number].indices_without_warps, strict=True))
 
 
 def _is_full_barrier(effect: Effect) -> bool:

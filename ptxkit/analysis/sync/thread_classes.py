@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Set
+from functools import cached_property
 from typing import get_args
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall, differences_of_lanes
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import Barrier, Effect, MbarrierEffect
+from ptxkit.isa.effects import Barrier, Effect, MbarrierComplete, MbarrierEffect
 from ptxkit.semantics.ordering import is_warp_convergence
 from ptxkit.syntax.constants import WARP_SIZE
 
-#: As a tuple, since each event is looked up in it.
-_MBARRIER_EFFECTS = get_args(MbarrierEffect)
+#: The classes of effects that concern mbarriers, none of which has subclasses: each event is looked up in it.
+_MBARRIER_EFFECTS = frozenset(get_args(MbarrierEffect))
 
 
 def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
@@ -27,7 +29,7 @@ def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
     """
     if isinstance(effect, Barrier):
         return warp or effect.level != "warp"
-    return isinstance(effect, _MBARRIER_EFFECTS)
+    return type(effect) in _MBARRIER_EFFECTS
 
 
 def warp_operation_of(event: TraceEvent) -> str:
@@ -36,7 +38,7 @@ def warp_operation_of(event: TraceEvent) -> str:
     return match.canonical if match is not None and is_warp_convergence(event.effect) else ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ThreadClass:
     """The threads `tids` with the same synchronizing `events`, in order.
 
@@ -52,10 +54,30 @@ class ThreadClass:
     rank: int = 0
     polled_arrivals: Set[tuple[Step, int]] = frozenset()
 
-    @property
+    @cached_property
     def warps(self) -> frozenset[int]:
         """The warps of its threads."""
         return frozenset(tid // WARP_SIZE for tid in self.tids)
+
+    @cached_property
+    def locations(self) -> list[tuple[MbarrierLocation, ...] | None]:
+        """The mbarriers that each event uses; None where they are not known. A barrier uses none."""
+        return [() if isinstance(each.effect, Barrier) else locations_of(self.rank, each) for each in self.events]
+
+    @cached_property
+    def indices_without_warps(self) -> list[int]:
+        """The indices of the events other than the barriers of a warp."""
+        return [index for index, each in enumerate(self.events) if is_sync_effect(each.effect, warp=False)]
+
+    @cached_property
+    def unsized_copies(self) -> Set[MbarrierLocation]:
+        """The mbarriers on which its copies of unknown size complete."""
+        return frozenset(
+            place
+            for event, places in zip(self.events, self.locations, strict=True)
+            if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int)
+            for place in places or ()
+        )
 
 
 def thread_classes_of(groups: Iterable[GroupTrace], rank: int = 0) -> list[ThreadClass]:

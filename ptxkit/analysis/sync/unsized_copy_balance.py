@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
-from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation
 from ptxkit.analysis.sync.thread_classes import ThreadClass
-from ptxkit.isa.effects import MbarrierComplete
 
 
 class UnsizedCopyBalance:
@@ -24,10 +23,8 @@ class UnsizedCopyBalance:
     def __init__(self, actors: Sequence[ThreadClass]) -> None:
         ranks: dict[MbarrierLocation, set[int]] = defaultdict(set)
         for actor in actors:
-            for event in actor.events:
-                if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
-                    for place in locations_of(actor.rank, event) or ():
-                        ranks[place].add(actor.rank)
+            for place in actor.unsized_copies:
+                ranks[place].add(actor.rank)
         self._ranks = {place: found for place, found in ranks.items() if len(found) > 1}
         self._copies: dict[MbarrierLocation, dict[int, Counter[int]]] = {
             place: defaultdict(Counter) for place in self._ranks

@@ -63,7 +63,7 @@ Value: TypeAlias = int | SymbolicValue
 
 _NUMBERS = frozenset((int, bool))
 #: The number of values that are computed one by one; one further read computes the values of all threads. More than
-#: the representative threads of a group: they alone read most addresses that are not numbers.
+#: the representative threads of a group: nothing else reads most addresses that are not numbers.
 _SMALL_GROUP = 12
 #: If the operands of this number of threads are all distinct, those of the others are expected to be.
 _FIRST_LANES = 64
