@@ -8,8 +8,11 @@ from ptxkit.analysis.values.scenario import Scenario
 
 
 def build_facts_outside(explorer: Explorer, given: Scenario, rank: int, cluster_index: int) -> ScenarioFacts | None:
-    """Returns the facts of a CTA of the grid with all accesses to global memory; None if its threads are not known."""
+    """Returns the facts of a CTA of the grid with all accesses to global memory, by groups; no thread is followed.
+
+    The result is None if its threads are not known.
+    """
     wide = explorer.execute_outside(given, rank, cluster_index)
     if not wide.is_complete or any(group.has_unknown_call for group in wide.groups):
         return None
-    return build_scenario_facts(wide, explorer.program, explorer.budget)
+    return build_scenario_facts(wide, explorer.program, explorer.budget, with_threads=False)

@@ -19,17 +19,11 @@ from ptxkit.analysis.context.races import Race, find_races
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_order import WarpOrder
 from ptxkit.analysis.context.warp_paths import WarpPath
-from ptxkit.analysis.context.writer_threads import (
-    find_guarded_threads,
-    find_remote_writer_threads,
-    find_writer_threads,
-    representative_traces,
-    writes_remote_shared,
-)
+from ptxkit.analysis.context.writer_threads import select_traces
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program, Step, is_unknown_code
-from ptxkit.analysis.limits import MAX_ANALYZED_CTAS, MAX_FLIPPED_PAIR_CHECKS
+from ptxkit.analysis.limits import MAX_FLIPPED_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.explorer import Explorer
@@ -455,28 +449,16 @@ def build_scenario_facts(
     cast: SyncSimulation | None = None,
     *,
     is_of_global_memory: bool = False,
+    with_threads: bool = True,
 ) -> ScenarioFacts:
     """Returns the facts of one scenario: representative threads of its groups, and those whose copies they read.
 
-    For what only one of the other threads executes, that thread is added. is_of_global_memory: as for `ScenarioFacts`.
+    is_of_global_memory: as for `ScenarioFacts`. with_threads: whether single threads are followed; without them, there
+    are only groups and their order.
     """
-    groups = exploration.groups
-    by_tid = {tid: group for group in groups for tid in group.tids}
-    traces = representative_traces(groups)
-    traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_guarded_threads(traces, groups))
-    traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_writer_threads(traces, groups))
-    if len(exploration.cluster) > 1 and writes_remote_shared(groups):
-        rank = exploration.scenario.rank
-        read = {
-            each.scenario.rank: representative_traces(each.groups).values()
-            for each in exploration.cluster[:MAX_ANALYZED_CTAS]
-        }
-        traces.update(
-            (tid, by_tid[tid].for_thread(tid)) for tid in find_remote_writer_threads(rank, groups, read, traces)
-        )
     cast = cast or SyncSimulation(exploration.cluster or [exploration])
-    facts = ScenarioFacts(
-        exploration.scenario, {}, program, groups, exploration.is_complete, cast, budget, is_of_global_memory
-    )
+    scenario, groups = exploration.scenario, exploration.groups
+    facts = ScenarioFacts(scenario, {}, program, groups, exploration.is_complete, cast, budget, is_of_global_memory)
+    traces = select_traces(exploration) if with_threads else {}
     facts.threads.update((tid, ThreadView(trace, facts.phases_of)) for tid, trace in traces.items())
     return facts

@@ -12,14 +12,36 @@ from itertools import zip_longest
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
-from ptxkit.analysis.limits import MAX_ADDED_THREADS
+from ptxkit.analysis.limits import MAX_ADDED_THREADS, MAX_ANALYZED_CTAS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, access_ranges_of_lanes, is_async_read
+from ptxkit.analysis.symexec.exploration import Exploration
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.scenario import representative_threads
 from ptxkit.isa.effects import Access
 
 #: The size in bytes of the largest `cp.async`, and its alignment.
 _LINE_BYTES = 16
+
+
+def select_traces(exploration: Exploration) -> dict[int, ThreadTrace]:
+    """Returns the traces of representative threads of each group, and of those that write what these read.
+
+    For what only one of the other threads executes, that thread is added.
+    """
+    groups = exploration.groups
+    by_tid = {tid: group for group in groups for tid in group.tids}
+    traces = representative_traces(groups)
+    traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_guarded_threads(traces, groups))
+    traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_writer_threads(traces, groups))
+    if len(exploration.cluster) > 1 and writes_remote_shared(groups):
+        rank = exploration.scenario.rank
+        read = {
+            each.scenario.rank: representative_traces(each.groups).values()
+            for each in exploration.cluster[:MAX_ANALYZED_CTAS]
+        }
+        writers = find_remote_writer_threads(rank, groups, read, traces)
+        traces.update((tid, by_tid[tid].for_thread(tid)) for tid in writers)
+    return traces
 
 
 def find_writer_threads(traces: dict[int, ThreadTrace], groups: Iterable[GroupTrace]) -> list[int]:
