@@ -258,7 +258,7 @@ class RaceFilter:
             group = read.group
             if id(group) not in writes:
                 writes[id(group)] = _GroupWrites(interval.writes, group, self._convergence_points(group))
-            if not all(self._lanes_may_be_apart(write, read, interval) for write in writes[id(group)].unordered(read)):
+            if not all(self._lanes_may_be_apart(write, read, interval) for write in writes[id(group)].near(read)):
                 return False
         return self._paths_may_be_ordered(interval)
 
@@ -310,7 +310,7 @@ class _GroupWrites:
         """Returns how many points precede the end of an access, and how many precede its start or are there."""
         return self._points.count_before(access.end_position), self._points.count_before(access.position + 1)
 
-    def unordered(self, read: AccessFootprint) -> Iterator[AccessFootprint]:
+    def near(self, read: AccessFootprint) -> Iterator[AccessFootprint]:
         """Yields the writes near the bytes of a read of the group whose lanes nothing may order with it."""
         low, high, position = read.low, read.high, read.position
         end, start = self._span_of(read)
