@@ -73,7 +73,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         for pair in find_proxy_pairs(facts):
             missing = pair.check_order()
             if missing is False:
-                yield OpenObligation(pair.read.step, ptx4xx.READ_MAY_BE_UNFENCED())
+                yield OpenObligation(pair.read.step, ptx4xx.NO_FENCE_PROVEN(), others=(pair.write.step,))
             elif missing is not None:
                 yield Observation(
                     (pair.read.step, pair.write.step), number, pair.is_proven(missing), _finding_of(pair, missing)

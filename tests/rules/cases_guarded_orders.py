@@ -112,6 +112,12 @@ done:""",
         "a copy of what another warp stores, after a barrier",
         f"{_DATA} setp.ge.u32 %p6, %r1, 96; @%p6 {_STORE} @%p6 {_FENCE} {_COPY_OUT}",
     ),
+    Case(
+        "a fence of a third thread, between two barriers",
+        f"""{_DATA} setp.ge.u32 %p6, %r1, 96; @%p6 {_STORE} bar.sync 0; setp.eq.u32 %p6, %r1, 64;
+@%p6 {_FENCE} {_COPY_OUT}""",
+        undecided=("PTX401",),
+    ),
     Case("a flag before a copy, without the fence", f"{_DATA} {_SIGNAL.format(fence='')}", undecided=("PTX401",)),
     Case(
         "a flag before a copy, after the fence",

@@ -1,7 +1,8 @@
 """Decides whether a proxy fence is between a generic write of shared memory and an async read of the same bytes.
 
 Where the write and the read are in two threads, a fence may be in either of them: before the writing thread releases,
-or after the reading one acquires. A pair of one-way fences, one on each side, is equivalent.
+or after the reading one acquires. A third thread that comes between the two may have it as well. A pair of one-way
+fences, one on each side, is equivalent.
 
 Source: PTX ISA, "Async Proxy", "membar / fence", "Causality Order".
 """
@@ -17,13 +18,15 @@ from ptxkit.analysis.context.barrier_placement import (
     find_ordering_barrier,
     path_point_of,
 )
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
-from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.sync_edges import SyncEdge, find_unordered_release
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
@@ -80,9 +83,9 @@ class ProxyPair:
     def check_order(self) -> MissingFence | MissingOrder | bool | None:
         """Returns what is missing between the two; True where nothing is missing.
 
-        The result is False where only something unknown orders the write first, and no thread has a fence between the
-        two. It is None where the pair shows nothing: the two are not ordered, or the bytes are replaced before they
-        are read.
+        The result is False where that is not known: where only something unknown orders the write first, and no thread
+        has a fence between the two, or where another thread may have it. It is None where the pair shows nothing: the
+        two are not ordered, or the bytes are replaced before they are read.
         """
         return self._check_same_thread() if self.writer is self.reader else self._check_two_threads()
 
@@ -113,7 +116,8 @@ class ProxyPair:
     def _check_two_threads(self) -> MissingFence | MissingOrder | bool | None:
         """Returns True if a fence precedes a release or follows its acquire.
 
-        The result is None if the two are not ordered or the bytes are replaced; False as in `check_order`.
+        The result is None if the two are not ordered or the bytes are replaced; False as in `check_order`, or where a
+        third thread may have a fence between the two.
         """
         edges = list(self.facts.sync_edges(self.writer, self.write_position, self.reader, self.read_position))
         if not edges:
@@ -131,6 +135,8 @@ class ProxyPair:
         halves = [self._one_way_fences(edge) for edge in edges]
         if any(released is not None and acquired is not None for released, acquired in halves):
             return True
+        if self._may_be_fenced_by_third_thread():
+            return False
         missing = self._missing_fence(self.reader.trace.events[edge.acquire_position].step, *halves[-1])
         replaced = self.may_be_overwritten(self.writer, self.write_position, edge.release_position)
         # A wait that acquires the write may itself be for a copy of a third thread into these bytes.
@@ -153,18 +159,39 @@ class ProxyPair:
 
         What orders them is not known, such as a flag in memory.
         """
-        order = self.facts.happens_before
-        write = path_point_of(self.facts, self.writer, self.write_position)
-        read = path_point_of(self.facts, self.reader, self.read_position)
+        order, (write, read) = self.facts.happens_before, self._points()
         if write.path is read.path or order.may_precede(read.path, read.position, write.path, write.position):
             return False
         return order.may_precede(write.path, write.position, read.path, read.position) and not any(
-            isinstance(event, TraceEvent | GroupEvent)
-            and connects_proxies(event.effect, "async", "shared", None)
-            and (write.position < at if path is write.path else order.may_precede(write.path, write.position, path, at))
+            (write.position < at if path is write.path else order.may_precede(write.path, write.position, path, at))
             and (at < read.position if path is read.path else order.may_precede(path, at, read.path, read.position))
-            for path in order.paths
-            for at, event in enumerate(path.group.events)
+            for path, at, _ in self._fences(None)
+        )
+
+    def _may_be_fenced_by_third_thread(self) -> bool:
+        """Returns whether a fence may follow the write and precede the read, both by synchronization of its thread."""
+        order, (write, read) = self.facts.happens_before, self._points()
+        return any(
+            _executes(path, event)
+            and _may_be_ordered(order, write.path, write.position, path, at)
+            and _may_be_ordered(order, path, at, read.path, read.position)
+            for path, at, event in self._fences("both")
+        )
+
+    def _fences(self, direction: str | None) -> Iterator[tuple[WarpPath, int, TraceEvent | GroupEvent]]:
+        """Yields the proxy fences of all paths. direction: as in `connects_proxies`."""
+        for path in self.facts.happens_before.paths:
+            for at, event in enumerate(path.group.events):
+                if isinstance(event, UnknownCall):
+                    continue
+                if connects_proxies(event.effect, "async", "shared", direction):
+                    yield path, at, event
+
+    def _points(self) -> tuple[PathPoint, PathPoint]:
+        """Returns where the threads write and read."""
+        return (
+            path_point_of(self.facts, self.writer, self.write_position),
+            path_point_of(self.facts, self.reader, self.read_position),
         )
 
     def _is_unordered_iteration(self) -> bool:
@@ -179,8 +206,7 @@ class ProxyPair:
 
     def _missing_barrier(self) -> OrderingBarrier:
         """Returns the barrier between the read and the write of any thread, preferably one of another warp."""
-        write = path_point_of(self.facts, self.writer, self.write_position)
-        read = path_point_of(self.facts, self.reader, self.read_position)
+        write, read = self._points()
         seen, tids = write.path.group.events[write.position], write.path.group.tids
         who = (
             seen.participants if isinstance(seen, GroupEvent) and seen.participants is not None else (True,) * len(tids)
@@ -199,6 +225,19 @@ class ProxyPair:
         return self.facts.async_overwrites.may_overwrite_between(
             thread, since, until, access_range(self.read) or (0, 1)
         )
+
+
+def _executes(path: WarpPath, event: TraceEvent | GroupEvent) -> bool:
+    """Returns whether some thread of a path takes part in an event of its group."""
+    who = event.participants if isinstance(event, GroupEvent) else None
+    return who is None or any(does for tid, does in zip(path.group.tids, who, strict=True) if tid in path.tids)
+
+
+def _may_be_ordered(order: HappensBefore, first: WarpPath, since: int, second: WarpPath, until: int) -> bool:
+    """Returns whether a position of some thread may be before one of another thread, perhaps in the same path."""
+    if first is second:
+        return since < until and first.release_acquire_points.acquires_between(since, until)
+    return order.may_precede(first, since, second, until)
 
 
 def find_unordered_reads(kernel: KernelFacts) -> Iterator[tuple[int, Race, MissingOrder]]:
