@@ -96,7 +96,9 @@ def test_a_finding_of_a_run_names_the_line_of_the_program_for_the_other_access()
 
 
 def test_a_question_of_a_run_names_lines_of_the_program_and_is_counted_by_its_reason() -> None:
-    result = verify_text("\tsetp.ne.u32 %p1, %r9, 77777;\n\t@%p1 bra end;\n" + UNROLLED.replace("\tret", "end:\n\tret"), "")
+    result = verify_text(
+        "\tsetp.ne.u32 %p1, %r9, 77777;\n\t@%p1 bra end;\n" + UNROLLED.replace("\tret", "end:\n\tret"), ""
+    )
     questions = [each for each in result.undecided if each.text is not None]
     assert questions
     shown = plain(styled_report("full", [result], ReportOptions(show_undecided=True)))
