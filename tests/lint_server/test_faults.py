@@ -84,9 +84,15 @@ def test_an_interrupted_client_ends_as_without_the_server(site: Site) -> None:
     server = site.launch(PLANTED)
     begun = site.folder / "begun"
     (site.folder / "k.ptx").write_text(CLEAN + planted.SPINS + str(begun))
-    client = subprocess.Popen(
-        site.command("lint", "k.ptx"), cwd=site.folder, env=site.environment(), stderr=subprocess.PIPE
-    )
+    handler = signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # a job in the background ignores it, and so would its children
+    try:
+        client = subprocess.Popen(
+            site.command("lint", "k.ptx"), cwd=site.folder, env=site.environment(), stderr=subprocess.PIPE
+        )
+    finally:
+        signal.signal(signal.SIGINT, handler)
     while not begun.exists():
         assert client.poll() is None
     client.send_signal(signal.SIGINT)
