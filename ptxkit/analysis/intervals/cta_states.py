@@ -33,7 +33,7 @@ from ptxkit.fast_dataclasses import dataclass, field
 MODULUS = 8
 
 #: The least number that is not taken for a counter, because it may be a negative one.
-_MOST_COUNTED = 1 << 30
+_LEAST_UNCOUNTED = 1 << 30
 #: The operations to which the lowest bits of a number may matter.
 _BITWISE = frozenset(("and", "or", "xor", "shr", "rem", "div", "lop3", "prmt", "bfe", "bfi", "mul_hi", "mul_wide"))
 
@@ -373,7 +373,7 @@ class CtaStates:
             return None
         modulus = self._modulus(origin)
         least = self._least(origin, modulus)
-        if isinstance(value, int) and value < _MOST_COUNTED:
+        if isinstance(value, int) and value < _LEAST_UNCOUNTED:
             return value if value < least else large_term(value % modulus, least, modulus, origin)
         if isinstance(value, UniformTerm) and isinstance(value.offset, int) and is_large(value):
             return large_term(value.offset % modulus, least, modulus, origin)

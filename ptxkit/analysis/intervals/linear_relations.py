@@ -108,9 +108,8 @@ class RelationFinder:
     def _has_spread(self, merge: Merge, samples: Sequence[Sample]) -> bool:
         """Returns whether the register has the same difference between each thread and the first one in all samples."""
         width = self._width_of(merge)
-        found = {_spread(sample[merge], width) for sample in samples}
-        self._spreads[merge] = min(found, key=str)
-        return len(found) == 1
+        first = self._spreads[merge] = _spread(samples[0][merge], width)
+        return all(_spread(sample[merge], width) == first for sample in samples)
 
     def _classify(self, merges: Iterable[Merge]) -> None:
         """Relates registers of one block to others there with which their values agree."""
