@@ -116,19 +116,32 @@ class Dependence:
     def sources_reaching(self, program: Program, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """Returns the leaves of `sources_of` on the paths to a step: only assignments count that reach their uses."""
         first, leaves = self.operand_dependences(step, operand)
-        reaching, found = program.analysis(ReachingDefinitions), set(leaves)
+        found = set(leaves)
         uses = Worklist((step, register) for register in first)
         for user, register in uses:
-            values: list[tuple[Step, tuple[Set[str], Set[DependenceSource]]]] = [
-                (each, self._value_dependences(each, effect))
-                for each in reaching.definitions_reaching(user, register)
-                for effect in each.effects
-                if isinstance(effect, Value) and register in _result_registers(each, effect)
-            ]
-            for definition, (inputs, own) in values or [(user, self.direct_dependences(register))]:
+            for definition, inputs, own in self.definitions_reaching(program, user, register):
                 found |= own
-                uses.add((definition, each) for each in inputs)
+                uses.add((definition or user, each) for each in inputs)
         return frozenset(found)
+
+    def definitions_reaching(
+        self, program: Program, user: Step, register: str
+    ) -> Iterator[tuple[Step | None, Set[str], Set[DependenceSource]]]:
+        """Yields each assignment of a register that may reach a step, with the registers and leaves that it reads.
+
+        A `.param` variable, and a register that nothing assigns before the step, have one result without a step.
+        """
+        reaching = program.analysis(ReachingDefinitions).definitions_reaching(user, register)
+        if not reaching or register in self.param_variable_writes:
+            yield None, *self.direct_dependences(register)
+        for definition in reaching:
+            values = [
+                self._value_dependences(definition, effect)
+                for effect in definition.effects
+                if isinstance(effect, Value) and register in _result_registers(definition, effect)
+            ]
+            for inputs, leaves in values or [self.direct_dependences(register)]:
+                yield definition, inputs, leaves
 
     def may_share_buffer(self, first: tuple[Step, Operand | None], second: tuple[Step, Operand | None]) -> bool:
         """Returns whether two addresses depend on one parameter or variable, or one of them depends on none.

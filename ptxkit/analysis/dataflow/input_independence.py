@@ -199,29 +199,31 @@ class InputIndependence:
         if known is not None:
             return known
         found: set[DependenceSource] = set()
-        registers = Worklist[str](())
+        uses = Worklist[tuple[Step, str]](())
         passed: set[int] = set()
 
-        def note(parts: tuple[Iterable[str], Iterable[DependenceSource]]) -> None:
-            registers.add(parts[0])
-            found.update(parts[1])
+        def note(user: Step, read: Iterable[str], leaves: Iterable[DependenceSource]) -> None:
+            uses.add((user, register) for register in read)
+            found.update(leaves)
 
         def come_to(place: Step) -> None:
             for deciding, own in self.deciding_operands(place, passed):
                 if own is None and settled is not None and settled(deciding):
                     continue
-                note(self.dependence.operand_dependences(deciding, own))
-                registers.add(guard_registers(deciding))
+                note(deciding, *self.dependence.operand_dependences(deciding, own))
+                note(deciding, guard_registers(deciding), ())
 
-        note(self.dependence.operand_dependences(step, operand))
+        note(step, *self.dependence.operand_dependences(step, operand))
         come_to(step)
-        for register in registers:
-            note(self.dependence.direct_dependences(register))
+        for user, register in uses:
             if register in self._call_registers:
                 found.add(DependenceSource("unknown", register))
-            writes = self.dependence.param_variable_writes.get(register, ())
-            for definition in (*self.program.definitions.get(register, ()), *writes):
-                come_to(definition)
+            for definition, inputs, leaves in self.dependence.definitions_reaching(self.program, user, register):
+                note(definition or user, inputs, leaves)
+                if definition is not None:
+                    come_to(definition)
+            for write in self.dependence.param_variable_writes.get(register, ()):
+                come_to(write)
         if settled is None:
             self._known_sources[(step, operand)] = frozenset(found)
         return frozenset(found)
