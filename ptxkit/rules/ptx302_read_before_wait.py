@@ -38,6 +38,7 @@ from ptxkit.analysis.context.access_instances import AccessInstance
 from ptxkit.analysis.context.barrier_placement import CTA_BARRIER, WARP_BARRIER, PathPoint
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.context.races_on_all_paths import RacesOnAllPaths
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.copy_completion import CopyStatus, is_group_copy
 from ptxkit.analysis.memory.copy_reads import CopyRead, find_copy_reads, find_racing_reads
@@ -79,7 +80,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     for number, facts, read in find_global_copy_reads(kernel):
         yield _check_read(number, facts, read)
     for number, race, is_proof in find_racing_reads(kernel):
-        yield _check_race(number, kernel.scenarios[number], race, is_proof=is_proof)
+        yield _check_race(kernel, number, race, is_proof=is_proof)
 
 
 def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
@@ -119,13 +120,14 @@ def _check_remote_read(number: int, facts: ScenarioFacts, read: RemoteRead) -> O
     return Observation((read.event.step, read.copy.event.step), number, read.is_certain, finding)
 
 
-def _check_race(number: int, facts: ScenarioFacts, race: Race, *, is_proof: bool) -> Observation | OpenObligation:
+def _check_race(kernel: KernelFacts, number: int, race: Race, *, is_proof: bool) -> Observation | OpenObligation:
     """Returns the result for a thread that another one signaled before it had waited for its copies, or not at all."""
-    write, read = race.write, race.read
+    facts, write, read = kernel.scenarios[number], race.write, race.read
     if not is_proof:
         return OpenObligation(read.event.step, ptx3xx.BLOCK_SIZE_MAY_BE_ONE_WARP(), "block")
     finding = _incomplete_copy(facts, write, read)
-    return Observation((read.event.step, write.event.step), number, race.is_certain, finding)
+    is_certain = kernel.analysis(RacesOnAllPaths).is_certain(race, facts.scenario)
+    return Observation((read.event.step, write.event.step), number, is_certain, finding)
 
 
 def _early_read(facts: ScenarioFacts, read: CopyRead) -> Finding:

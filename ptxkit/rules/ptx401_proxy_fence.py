@@ -35,8 +35,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.context.barrier_placement import OrderingBarrier
-from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.context.races_on_all_paths import RacesOnAllPaths
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.proxy_order import (
     MissingFence,
@@ -79,7 +80,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
                     (pair.read.step, pair.write.step), number, pair.is_proven(missing), _finding_of(pair, missing)
                 )
     for number, race, missing_order in find_unordered_reads(kernel):
-        yield _check_race(number, kernel.scenarios[number], race, missing_order)
+        yield _check_race(kernel, number, race, missing_order)
 
 
 def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
@@ -89,14 +90,16 @@ def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
             yield OpenObligation(step, ptx4xx.READ_MAY_BE_UNFENCED())
 
 
-def _check_race(number: int, facts: ScenarioFacts, race: Race, missing: MissingOrder) -> Observation | OpenObligation:
+def _check_race(kernel: KernelFacts, number: int, race: Race, missing: MissingOrder) -> Observation | OpenObligation:
     """Returns the result for a write and a read that nothing orders, in threads of two warps or of one."""
+    facts = kernel.scenarios[number]
     read, write = race.read.event.step, race.write.event.step
     launch = facts.scenario.launch
     if not (launch.is_exact or launch.is_limit):
         return OpenObligation(read, ptx4xx.READER_MAY_BE_IN_ONE_WARP(), "block")
     finding = _unordered_finding(read, write, missing.fence, facts.name_of(race.read.event), missing.barrier)
-    return Observation((read, write), number, race.is_certain, finding)
+    is_certain = kernel.analysis(RacesOnAllPaths).is_certain(race, facts.scenario)
+    return Observation((read, write), number, is_certain, finding)
 
 
 def _finding_of(pair: ProxyPair, missing: MissingFence | MissingOrder | bool) -> Finding | None:

@@ -95,7 +95,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     races = [(number, conflict) for number, conflict in kernel.races if _is_reported_here(conflict)]
     wide = {_step_pair(conflict) for _, conflict in races if not conflict.is_intra_warp}
     early_reads = EarlyReads(kernel)
-    on_all_paths = RacesOnAllPaths(kernel.explorer.input_independence)
+    on_all_paths = kernel.analysis(RacesOnAllPaths)
     for number, conflict in races:
         if conflict.is_intra_warp and _step_pair(conflict) in wide:
             continue  # synchronization that orders the warps also orders their lanes
@@ -129,7 +129,7 @@ def ask(kernel: KernelFacts) -> Iterator[OpenObligation]:
     """Yields the accesses of which it is not known whether something orders them, or which bytes they use."""
     for race in find_flag_ordered_races(kernel):
         if not _are_stores(race) or may_store_different_values(race, kernel.explorer.input_independence):
-            yield OpenObligation(race.steps[1], ptx6xx.ONLY_FLAG_MAY_ORDER())
+            yield OpenObligation(race.steps[1], ptx6xx.ONLY_VOLATILE_MAY_ORDER())
     for race in find_convergence_ordered_races(kernel):
         if _is_reported_here(race) and not _are_stores(race):
             yield OpenObligation(race.steps[1], ptx6xx.ONLY_CONVERGENCE_MAY_ORDER())
@@ -151,7 +151,8 @@ def _check_global_memory(kernel: KernelFacts) -> Iterator[Observation | OpenObli
             if not (facts.scenario.launch.is_exact or facts.scenario.launch.is_limit):
                 yield OpenObligation(finding.primary, ptx6xx.BLOCK_MAY_BE_ONE_WARP(), "block")
                 continue
-            is_sure = race.is_certain and is_for_all_sizes(kernel, race)
+            is_certain = kernel.analysis(RacesOnAllPaths).is_certain(race, facts.scenario)
+            is_sure = is_certain and is_for_all_sizes(kernel, race)
             yield Observation((race.write.event.step, race.read.event.step), number, is_sure, finding)
 
 

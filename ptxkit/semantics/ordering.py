@@ -43,6 +43,9 @@ ACQUIRE_ORDERS = frozenset({"acquire", "acq_rel", "sc"})
 MAY_RELEASE_ORDERS = RELEASE_ORDERS | {"volatile", "mmio"}
 """The orders that the analyzer treats as possible releases; the machine treats volatile and mmio as relaxed."""
 
+MAY_ACQUIRE_ORDERS = ACQUIRE_ORDERS | {"volatile", "mmio"}
+"""The orders that the analyzer treats as possible acquires."""
+
 
 @dataclass(frozen=True, slots=True)
 class SyncOperation:

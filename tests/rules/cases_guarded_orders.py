@@ -250,11 +250,6 @@ over: st.global.f32 [%rd2], %f0; {_MULTIPLY_WAIT}""",
 second: {_MULTIPLY_WAIT} joined: st.global.f32 [%rd2], %f0;""",
     ),
     Case(
-        "a relaxed flag",
-        _FLAG.format(release=_SET.format("relaxed.cta"), acquire="ld.relaxed.cta.shared.u32 %r14, [%r5];"),
-        undecided=("PTX621",),
-    ),
-    Case(
         "a volatile flag",
         _FLAG.format(release="@%p1 st.volatile.shared.u32 [%r5], 1;", acquire="ld.volatile.shared.u32 %r14, [%r5];"),
         undecided=("PTX621",),
@@ -270,12 +265,6 @@ second: {_MULTIPLY_WAIT} joined: st.global.f32 [%rd2], %f0;""",
             release="@%p1 fence.acq_rel.cta; @%p1 st.volatile.shared.u32 [%r5], 1;",
             acquire="ld.volatile.shared.u32 %r14, [%r5]; fence.acq_rel.cta;",
         ),
-        undecided=("PTX621",),
-    ),
-    Case(
-        "a relaxed atomic that has nothing to do with the tile",
-        f"""{_STORE.replace("%r11", "%r1")} atom.global.add.u32 %r14, [%rd2], 1; st.global.u32 [%rd2+64], %r14;
-{_OTHER}""",
         undecided=("PTX621",),
     ),
 )

@@ -75,10 +75,7 @@ CASES = (
         last=_ROW_LAST,
         read=_ROW_READ,
     ),
-    replace(
-        _all_threads("other threads store, and no barrier orders them before the count", _FENCE, mark=_FOUND),
-        undecided=("PTX621",),
-    ),
+    _all_threads("other threads store, and no barrier orders them before the count", _FENCE, mark=_FOUND),
     _all_threads("other threads store, and a barrier orders them before the count", f"{_FENCE} bar.sync 0;"),
     replace(
         _case("each group of CTAs of a row has a counter", count=_GROUP_COUNT, after=""),

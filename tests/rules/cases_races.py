@@ -55,10 +55,16 @@ MASKS = (
 )
 
 
-def _read_before_barrier(name: str, *, signal: str = "", later: str = "", wrong: bool = True) -> Case:
+_COUNT = "atom.global.add.u32"
+_RED = "red.release.gpu.global.add.u32 [%rd1], 1;"
+
+
+def _read_before_barrier(
+    name: str, *, signal: str = "", later: str = "", count: str = _COUNT, wrong: bool = True
+) -> Case:
     """Threads read what thread 0 stores after an atomic operation.
 
-    signal, later: code after the read, and after the barrier.
+    signal, later: code after the read, and after the barrier. count: the atomic operation.
     """
     mark = " //! PTX621 store" if wrong else ""
     return Case(
@@ -66,7 +72,7 @@ def _read_before_barrier(name: str, *, signal: str = "", later: str = "", wrong:
         f"""@%p1 bra set;
 ld.shared.u32 %r10, [%r2];{mark}
 {signal} bra.uni join;
-set: atom.global.add.u32 %r10, [%rd1], 1;
+set: {count} %r10, [%rd1], 1;
 st.shared.u32 [%r2], %r10; //= store
 join: bar.sync 0; st.global.u32 [%rd2+8], %r10; @!%p2 bra end; {later}
 end:""",
@@ -79,7 +85,8 @@ FLAGS = (
     _read_before_barrier("no flag is set"),
     _read_before_barrier("a flag is set after the barrier", later="st.release.gpu.global.u32 [%rd1], 7;"),
     _read_before_barrier("a volatile flag is set after the barrier", later="st.volatile.global.u32 [%rd1], 7;"),
-    _read_before_barrier("each reader signals", signal="red.release.gpu.global.add.u32 [%rd1], 1;", wrong=False),
+    _read_before_barrier("each reader signals, which nothing acquires", signal=_RED),
+    _read_before_barrier("each reader signals", signal=_RED, count="atom.acquire.gpu.global.add.u32", wrong=False),
 )
 
 

@@ -52,9 +52,9 @@ def key_of_mbarrier(barrier: int | None) -> Hashable:
 class HappensBefore:
     """The over-approximated happens-before relation of the threads of some groups.
 
-    release_orders: the orders of accesses that release, where a strong write to memory orders only what its thread did
-    before its last release; None where every strong write orders. warps: what orders the lanes of each warp; None for
-    all that may order them.
+    volatile_orders: whether volatile accesses to memory release and acquire, as programs from before the memory model
+    expect; the manual defines them as relaxed. warps: what orders the lanes of each warp; None for all that may order
+    them.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class HappensBefore:
         facts: ScenarioFacts,
         budget: AnalysisBudget,
         *,
-        release_orders: frozenset[str] | None = None,
+        volatile_orders: bool = True,
         warps: WarpOrder | None = None,
     ) -> None:
         self._budget = budget
         self._facts = facts
-        self._release_orders = release_orders
+        self._volatile_orders = volatile_orders
         self._threads = facts.scenario.launch.threads
         self._is_single_cta = facts.scenario.launch.cluster_size == 1
         self._warps = facts.warp_order if warps is None else warps
@@ -206,7 +206,8 @@ class HappensBefore:
             elif since <= positions[-1] or path.is_truncated:
                 synchronizing.append((key, 0))
         if (
-            self._has_full_cta_barrier
+            since < NEVER
+            and self._has_full_cta_barrier
             and CTA_BARRIER_KEY not in path.release_acquire_points.releases
             and not path.is_truncated
         ):
@@ -304,7 +305,7 @@ class HappensBefore:
 
     @cached_property
     def _signals(self) -> MemorySignals:
-        return MemorySignals(self._facts.program, self.paths, self._release_orders, self._end_of_known_rounds)
+        return MemorySignals(self._facts.program, self.paths, self._volatile_orders, self._end_of_known_rounds)
 
     def _end_of_known_rounds(self, path: WarpPath) -> int:
         """Returns the position of a path up to which its rounds of the CTA's barrier are those of other threads."""

@@ -16,26 +16,48 @@ from ptxkit.analysis.cfg.reachability import Reachability, StepSet
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.step_registers import is_result_used
-from ptxkit.isa.effects import Access
-from ptxkit.semantics.ordering import is_fence
+from ptxkit.isa.effects import Access, ProxyFence
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, MAY_ACQUIRE_ORDERS, MAY_RELEASE_ORDERS, RELEASE_ORDERS, is_fence
 
 #: The barrier at which all threads of the CTA arrive.
 CTA_BARRIER_KEY = ("cta", 0)
 
 
-class MemorySignals:
-    """The strong accesses of some paths, by the rounds of the CTA's barrier.
+class SignalSteps:
+    """The instructions of a program by which a thread may release to, or acquire from, other threads through memory.
 
-    release_orders: the orders of accesses that release, where a strong write orders only what its thread did before its
-    last release; None where every strong write orders. end_of_known_rounds: returns the position of a path up to which
-    its rounds of the barrier are those of the other threads.
+    An access may have this order itself; a fence releases where a strong write may follow, and acquires where a strong
+    read may precede it. volatile_orders: whether volatile accesses release and acquire.
+    """
+
+    def __init__(self, program: Program, *, volatile_orders: bool = True) -> None:
+        reachability = program.analysis(Reachability)
+        writes, reads = (
+            [step for step in program.effectful_steps if _is_strong_access(program, step, kind)]
+            for kind in ("write", "read")
+        )
+        before_writes, after_reads = reachability.steps_reaching(writes), reachability.steps_reachable_from(reads)
+        release, acquire = (
+            (MAY_RELEASE_ORDERS, MAY_ACQUIRE_ORDERS) if volatile_orders else (RELEASE_ORDERS, ACQUIRE_ORDERS)
+        )
+        signaling = [step for step in program.effectful_steps if _may_signal(step, release | acquire)]
+        self.releases = frozenset(step for step in signaling if step in before_writes and _may_signal(step, release))
+        self.acquires = frozenset(step for step in signaling if step in after_reads and _may_signal(step, acquire))
+
+
+class MemorySignals:
+    """The releases and acquires by strong accesses of some paths, by the rounds of the CTA's barrier.
+
+    A strong write orders what its thread did before its last release, and a strong read what its thread does after its
+    next acquire. volatile_orders: whether volatile accesses release and acquire. end_of_known_rounds: returns the
+    position of a path up to which its rounds of the barrier are those of the other threads.
     """
 
     def __init__(
         self,
         program: Program,
         paths: Sequence[WarpPath],
-        release_orders: frozenset[str] | None,
+        volatile_orders: bool,
         end_of_known_rounds: Callable[[WarpPath], int],
     ) -> None:
         self._program = program
@@ -43,17 +65,9 @@ class MemorySignals:
         self._end_of_known_rounds = end_of_known_rounds
         self._reads_after_cache: dict[int, Sequence[tuple[WarpPath, int]]] = {}
         self._reach_cache: dict[tuple[frozenset[Step], bool], StepSet] = {}
-        steps = {step for path in paths for step in path.group.covered_steps}
-        writes, reads = (
-            frozenset(step for step in steps if _is_strong_access(program, step, kind)) for kind in ("write", "read")
-        )
-        if release_orders is not None:
-            signaling = self._steps_near(writes, forward=False)
-            writes = frozenset(
-                step for step in program.effectful_steps if _is_release(step, release_orders) and step in signaling
-            )
-        self._writes = self._paths_with(writes)
-        self._reads = self._paths_with(reads)
+        signals = program.analysis(SignalSteps) if volatile_orders else SignalSteps(program, volatile_orders=False)
+        self._writes = self._paths_with(signals.releases)
+        self._reads = self._paths_with(signals.acquires)
         self._last_write = {path: self._last_position(path, strong) for path, strong in self._writes.items()}
 
     @property
@@ -141,10 +155,11 @@ class MemorySignals:
         return {path: executed for path, executed in found.items() if executed}
 
 
-def _is_release(step: Step, orders: frozenset[str]) -> bool:
-    """Returns whether a step is a release, or a fence that turns a later write into a release."""
+def _may_signal(step: Step, orders: frozenset[str]) -> bool:
+    """Returns whether a step is an access of one of some orders, or a fence that gives another access such an order."""
     return any(
-        is_fence(effect, proxy_fences=True, orders=orders) or (isinstance(effect, Access) and effect.order in orders)
+        (isinstance(effect, Access) and effect.order in orders)
+        or is_fence(effect, proxy_fences=isinstance(effect, ProxyFence) and effect.scope is not None, orders=orders)
         for effect in step.effects
     )
 

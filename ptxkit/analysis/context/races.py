@@ -121,18 +121,18 @@ class RaceAnalysis:
     def __init__(
         self,
         facts: ScenarioFacts,
-        release_orders: frozenset[str] | None = None,
         warps: WarpOrder | None = None,
         *,
+        volatile_orders: bool = True,
         within_warps: bool = False,
     ) -> None:
-        """Takes the facts of a scenario, the orders of accesses that release, and of warps (`HappensBefore`).
+        """Takes the facts of a scenario, and what orders threads (`HappensBefore`).
 
         within_warps: whether only lanes of one warp are compared.
         """
         self._within_warps = within_warps
         self._facts, self._accesses = facts, facts.analysis(_accesses_of)
-        self._release_orders = release_orders
+        self._volatile_orders = volatile_orders
         self._warps = warps
         self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
@@ -144,7 +144,7 @@ class RaceAnalysis:
 
     @cached_property
     def _happens_before(self) -> HappensBefore:
-        return HappensBefore(self._facts, self._budget, release_orders=self._release_orders, warps=self._warps)
+        return HappensBefore(self._facts, self._budget, volatile_orders=self._volatile_orders, warps=self._warps)
 
     def __iter__(self) -> Iterator[Race]:
         for writing, reading in (*_CONFLICTING_KINDS, _STORES):

@@ -2,9 +2,10 @@
 
 A launch executes two accesses, whatever its data, if data decide neither whether their instructions are executed nor
 their addresses. A loop before them may have any number of rounds, if nothing in it may order the two. This is so if on
-all paths the last instructions before both that may order threads are the same barriers of the whole CTA: what a thread
-does after such a barrier, it does before the next one, and so does the other thread. It is also so if data decide about
-no instruction that orders threads: each execution then has the same barriers as the examined one.
+all paths the last barriers before both are the same ones of the whole CTA: what a thread does after such a barrier, it
+does before the next one, and so does the other thread. It is also so if data decide about no barrier: each execution
+then has the same ones as the examined one. Between two barriers, flags in memory order nothing if no thread may release
+after one access, or none may acquire before the other one.
 
 Conditions of loaded data may lead threads to both accesses, and one of them to one access only, such as a comparison
 before an exchange. The race then depends on them. Different conditions for the two may exclude each other.
@@ -17,28 +18,37 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from ptxkit.analysis.cfg.last_steps import last_steps_before
+from ptxkit.analysis.cfg.last_steps import last_steps_before, next_steps_after
+from ptxkit.analysis.context.access_instances import AccessInstance
 from ptxkit.analysis.context.global_memory_facts import find_global_races
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.memory_signals import SignalSteps
 from ptxkit.analysis.context.races import Race
-from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.isa.effects import Access, Barrier, Effect
-from ptxkit.semantics.ordering import is_cta_barrier, is_warp_barrier, sync_operation_of
+from ptxkit.semantics.ordering import (
+    is_cta_barrier,
+    is_warp_barrier,
+    sync_operation_of,
+)
 
 
 class RacesOnAllPaths:
     """The races of one kernel that each launch with some arguments has, whatever its data, or with some data."""
 
-    def __init__(self, independence: InputIndependence) -> None:
-        self._independence = independence
+    def __init__(self, kernel: KernelFacts) -> None:
+        self._independence = kernel.explorer.input_independence
         self._barriers: dict[tuple[Step, bool], frozenset[Step | None] | None] = {}
 
     @property
     def _program(self) -> Program:
         return self._independence.program
+
+    def is_certain(self, race: Race, scenario: Scenario) -> bool:
+        """Returns whether some input certainly leads to a race, in the examined execution or any variant."""
+        return self.conditions_of(race, scenario) == []
 
     def conditions_of(self, race: Race, scenario: Scenario) -> list[Step] | None:
         """Returns the last step whose condition data must satisfy for a race, in a list; empty if data decide nothing.
@@ -61,6 +71,8 @@ class RacesOnAllPaths:
         first, second = (set(self._independence.last_deciding_steps(step, others)) for step in race.steps)
         if first != second:
             return None
+        if self._may_signal(race.write, race.read) or self._may_signal(race.read, race.write):
+            return None
         return found[:1] if self._have_same_barriers(race) or self._is_order_fixed(race, others - first) else None
 
     def _conditions_of_access(self, step: Step, effect: Effect, guessed: Collection[Step]) -> list[Step] | None:
@@ -70,8 +82,7 @@ class RacesOnAllPaths:
         if not self._program.contains(step) or not isinstance(effect, Access):
             return None
         address, independence = step.operand(effect.address), self._independence
-        is_plain = (effect.completion, effect.proxy) == (None, "generic")
-        if not is_plain or independence.may_data_decide_iterations(step, address):
+        if effect.via != "address" or independence.may_data_decide_iterations(step, address):
             return None
         if not independence.depends_on_data(step, address):
             return []
@@ -89,13 +100,31 @@ class RacesOnAllPaths:
         first, second = (self._last_barriers(step, race.is_intra_warp) for step in race.steps)
         return first is not None and first == second
 
+    def _may_signal(self, first: AccessInstance, second: AccessInstance) -> bool:
+        """Returns whether accesses to memory may order an access before another one between two barriers of the CTA.
+
+        The first one is released, by its thread or by its completion, and a thread acquires before the second one.
+        """
+        effect, program = first.event.effect, self._program
+        signals = program.analysis(SignalSteps)
+        released = next_steps_after(
+            program, first.event.step, lambda step: _is_barrier(step) or step in signals.releases
+        )
+        acquired = last_steps_before(
+            program, second.event.step, lambda step: _is_barrier(step) or step in signals.acquires
+        )
+        return (
+            (isinstance(effect, Access) and effect.completion not in (None, "cp.async", "bulk"))
+            or any(each is not None and not _is_cta_barrier(each) for each in released)
+        ) and any(each is not None and not _is_cta_barrier(each) for each in acquired)
+
     def _is_order_fixed(self, race: Race, guessed: Collection[Step]) -> bool:
-        """Returns whether each execution has the same barriers of the CTA, and nothing else that orders threads.
+        """Returns whether each execution has the same barriers of the CTA, and no other ones.
 
         guessed: the branches whose conditions of arguments are guesses, and which decide neither access.
         """
         independence = self._independence
-        ordering = [step for step in self._program.steps if _may_order(step, of_warp=race.is_intra_warp)]
+        ordering = [step for step in self._program.steps if _is_barrier(step, of_warp=race.is_intra_warp)]
         return all(
             (_is_cta_barrier(step) or is_collective_step(step))
             and not independence.depends_on_data(step, None)
@@ -110,7 +139,7 @@ class RacesOnAllPaths:
         """
         key = step, of_warp
         if key not in self._barriers:
-            may_order = partial(_may_order, of_warp=of_warp)
+            may_order = partial(_is_barrier, of_warp=of_warp)
             found = frozenset(last_steps_before(self._program, step, may_order))
             self._barriers[key] = found if all(each is None or _is_cta_barrier(each) for each in found) else None
         return self._barriers[key]
@@ -138,16 +167,11 @@ def is_for_all_sizes(kernel: KernelFacts, race: Race) -> bool:
     return all(shown.values()) and sum(kernel.scenarios[each].scenario.sample_count for each in shown) > 1
 
 
-def _may_order(step: Step, *, of_warp: bool) -> bool:
-    """Returns whether a step may order accesses of threads. of_warp: whether they may be lanes of one warp."""
+def _is_barrier(step: Step, *, of_warp: bool = False) -> bool:
+    """Returns whether a step may order threads other than by memory. of_warp: whether they may be of one warp."""
     if step.is_opaque_call or (of_warp and is_collective_step(step)):
         return True
-    return any(
-        effect.order != "weak"
-        if isinstance(effect, Access)
-        else not is_warp_barrier(effect) and sync_operation_of(effect) is not None
-        for effect in step.effects
-    )
+    return any(not is_warp_barrier(effect) and sync_operation_of(effect) is not None for effect in step.effects)
 
 
 def _is_cta_barrier(step: Step) -> bool:

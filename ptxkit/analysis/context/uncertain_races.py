@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
-from ptxkit.semantics.ordering import RELEASE_ORDERS
 
 
 def find_unlocated_races(kernel: KernelFacts) -> Iterator[tuple[int, Race]]:
@@ -25,11 +24,11 @@ def find_unlocated_races(kernel: KernelFacts) -> Iterator[tuple[int, Race]]:
 
 
 def find_flag_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
-    """Yields the accesses that only a strong write without a release may order, such as a relaxed or volatile flag."""
+    """Yields the accesses that only volatile accesses may order, which the manual defines as relaxed."""
     known = {race.steps for _, race in kernel.races}
     for _, facts in kernel.complete_scenarios:
         if facts.happens_before.orders_by_memory:
-            yield from (race for race in facts.analysis(_races_without_release) if race.steps not in known)
+            yield from (race for race in facts.analysis(_races_without_volatile) if race.steps not in known)
 
 
 def find_convergence_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
@@ -41,8 +40,8 @@ def find_convergence_ordered_races(kernel: KernelFacts) -> Iterator[Race]:
         yield from (race for race in facts.analysis(_races_without_collectives) if race.steps not in known)
 
 
-def _races_without_release(facts: ScenarioFacts) -> list[Race]:
-    return list(RaceAnalysis(facts, RELEASE_ORDERS))
+def _races_without_volatile(facts: ScenarioFacts) -> list[Race]:
+    return list(RaceAnalysis(facts, volatile_orders=False))
 
 
 def _races_without_collectives(facts: ScenarioFacts) -> list[Race]:

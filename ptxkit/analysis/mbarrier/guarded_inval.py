@@ -19,7 +19,6 @@ from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace
 from ptxkit.isa.effects import Access
-from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS
 from ptxkit.syntax.constants import WARP_SIZE
 
 #: The special registers that may also decide: they give the position of the thread, and the number of threads.
@@ -86,9 +85,7 @@ class AtomicGuardedInval:
             return True  # there are many other means by which lanes synchronize
         causality = self._happens_before.get(id(facts))
         if causality is None:
-            causality = self._happens_before[id(facts)] = HappensBefore(
-                facts, facts.budget, release_orders=MAY_RELEASE_ORDERS
-            )
+            causality = self._happens_before[id(facts)] = HappensBefore.of(facts)
         here, there = causality.path_of(releaser.tid), causality.path_of(acquirer.tid)
         start, stop = (
             _path_position(causality, here, releaser, since),

@@ -235,8 +235,9 @@ ORDER_NOT_EXAMINED = _text(
 ORDER_NEEDS_BLOCK_SIZE = _text(
     "block size unknown; the order of this access and those of other threads is proven for one size only"
 )
-ONLY_FLAG_MAY_ORDER = _text(
-    "only a relaxed or volatile access may order this access and one of another thread to the same bytes"
+ONLY_VOLATILE_MAY_ORDER = _text(
+    "only volatile accesses, which order nothing according to the manual, may order this access and one of another"
+    " thread to the same bytes"
 )
 ONLY_CONVERGENCE_MAY_ORDER = _text(
     "only an instruction that the lanes of the warp execute together may order this access and one of another lane to"

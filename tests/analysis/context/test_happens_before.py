@@ -190,7 +190,16 @@ def test_a_product_is_committed_to_an_mbarrier_of_the_executing_cta() -> None:
 
 
 def test_a_flag_in_memory_orders_accesses_before_its_store_and_after_its_load() -> None:
-    flag = "@%p1 atom.global.add.u32 %r7, [%rd1], 1; st.global.u32 [%rd1+4], %r7;"
+    flag = "@%p1 atom.acq_rel.gpu.global.add.u32 %r7, [%rd1], 1; st.global.u32 [%rd1+4], %r7;"
     assert len(conflicts(f"{STORE} {LOAD} bar.sync 0; {flag}")) == 1
+    assert len(conflicts(f"{STORE} {flag.replace('acq_rel', 'relaxed')} {LOAD}")) == 1
     assert conflicts(f"{STORE} {flag} {LOAD}") == []
     assert len(conflicts(f"{flag} bar.sync 0; {STORE} {LOAD}")) == 1
+
+
+def test_threads_that_exit_early_pass_nothing_on() -> None:
+    body = """.shared .align 4 .b8 tile[4]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; setp.ne.u32 %p1, %r2, 0;
+@%p1 exit; setp.eq.u32 %p2, %r1, 32; @%p2 bra read; bar.sync 0; st.shared.u32 [tile], 1; exit;
+read: bar.sync 0; ld.shared.u32 %r3, [tile];"""
+    found = RaceAnalysis(kernel_of(module_of(body, bounds=".reqntid 64, 1, 1")).scenarios[0])
+    assert [(each.write.tid, each.read.tid) for each in found] == [(0, 32)]
