@@ -32,6 +32,14 @@ ORDER_CODES: frozenset[str] = frozenset(
 """The codes of the rules about the order of accesses to shared memory."""
 
 
+def has_order_question(builder: VerdictBuilder) -> bool:
+    """Returns whether a question about an order is open at every launch.
+
+    The kernel is not clean then, and what settles that question may settle others.
+    """
+    return any(item.code in ORDER_CODES and not item.conditions for item in builder.undecided)
+
+
 def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Collection[Rule]) -> None:
     """Adds a question for each instruction that is not proven to be ordered with another one.
 

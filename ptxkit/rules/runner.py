@@ -151,6 +151,7 @@ class RuleRun:
         """Reports as undecided the unproven obligations of the rules whose obligations need a proof."""
         asking = [rule for rule in rules if rule.needs_proof and rule.policy in ("isa", self._policy)]
         asking = [rule for rule in asking if any(rule.sites(kernel.program))]
+        from ptxkit.rules.global_copy_questions import ask_global_copies
         from ptxkit.rules.obligation_judge import ObligationJudge
         from ptxkit.rules.order_questions import ask_unordered
         from ptxkit.rules.unexamined_order import ask_unexamined
@@ -160,6 +161,7 @@ class RuleRun:
             for step, reason in list(judge.unproven(rule)) if rule.code != ptx6xx.SHARED_MEMORY_RACE else ():
                 builder.mark_undecided(rule.code, [step], reason)
         ask_unordered(builder, judge.proofs[0].intervals, rules)
+        ask_global_copies(builder, judge, {str(rule.code): rule for rule in rules})
         for rule in (rule for rule in asking if rule.code == ptx6xx.SHARED_MEMORY_RACE):
             judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
             ask_unexamined(builder, judge, kernel, rule)

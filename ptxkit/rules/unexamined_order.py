@@ -22,18 +22,16 @@ from ptxkit.model.launch_contract import BlockLimits, LaunchShape
 from ptxkit.rules.block_size_trials import block_condition
 from ptxkit.rules.model import Rule
 from ptxkit.rules.obligation_judge import ObligationJudge
-from ptxkit.rules.order_questions import ORDER_CODES
+from ptxkit.rules.order_questions import has_order_question
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
 
 def ask_unexamined(builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rule: Rule) -> None:
     """Adds a question for each access whose order is not proven.
 
-    Nothing is asked where a violation is reported, or a question about an order is open at every launch: the kernel is
-    not clean then, and what settles that one may settle the others.
+    Nothing is asked where a violation is reported, or another question about an order is open (`has_order_question`).
     """
-    is_open = any(item.code in ORDER_CODES and not item.conditions for item in builder.undecided)
-    steps = [] if builder.has_violation or is_open else _unproven(judge, rule)
+    steps = [] if builder.has_violation or has_order_question(builder) else _unproven(judge, rule)
     if not steps:
         return
     launch = kernel.explorer.launch

@@ -75,7 +75,7 @@ end:""",
         """ld.const.u32 %r20, [given]; setp.eq.u32 %p4, %r20, 0; @%p4 bra end;
 cp.async.cg.shared.global [%r4], [%rd1], 16; //! PTX301 wait
 cp.async.wait_group 0; //= wait
-end: st.global.u32 [%rd1], %r20;""",
+end: st.global.u32 [%rd2], %r20;""",
         before=".visible .const .u32 given;",
     ),
     Case(

@@ -6,6 +6,7 @@ from tests.rules.support import Case
 
 STORE = """@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 2048;
 @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group.read 0;"""
+OTHER_STORE, REFILL = STORE.replace("%rd2", "%rd1"), "st.shared.u32 [%r4], %r6;"
 FILL = """@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 2048;
 @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 2048, [%r5];
 wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra wait;"""
@@ -489,7 +490,7 @@ meet: st.shared.u32 [%r4], %r3;""",
     Case(
         "a proxy fence after a multiplication repeats the one before it",
         f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
-@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 512;
 @%p1 cp.async.bulk.commit_group; //~ PTX907 last
 @%p1 cp.async.bulk.wait_group.read 0; //~ PTX907 last
 fence.proxy.async.shared::cta; //~ PTX901
@@ -499,7 +500,7 @@ fence.proxy.async.shared::cta; //~ PTX901
     Case(
         "a proxy fence after another write is needed",
         f"""st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0;
-@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512; @%p1 cp.async.bulk.commit_group;
+@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 512; @%p1 cp.async.bulk.commit_group;
 @%p1 cp.async.bulk.wait_group.read 0;
 bar.sync 0; st.shared.u32 [%r4], %r6;
 fence.proxy.async.shared::cta; bar.sync 0;
@@ -543,7 +544,7 @@ bar.sync 0; {STORE}""",
         )
         for what, between, policy, first, second in (
             ("a barrier is that of the writers", "bar.sync 0;", "strict", "", " //~ PTX901"),
-            ("an async access is needed", f"bar.sync 0; {STORE} bar.sync 0; st.shared.u32 [%r4], %r6;", "isa", "", ""),
+            ("an async access is needed", f"bar.sync 0; {OTHER_STORE} bar.sync 0; {REFILL}", "isa", "", ""),
             ("a fence of memory is needed", "fence.acq_rel.gpu;", "isa", "", " //~ PTX901"),
         )
     ),

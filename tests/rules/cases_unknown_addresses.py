@@ -137,7 +137,7 @@ st.global.u64 [%rd15], %rd13; ld.global.u64 %rd14, [%rd15]; st.u32 [%rd14], %r10
     ),
     Case(
         "a store through a generic address where no address of shared memory becomes generic",
-        f"{_DATA} ld.global.u64 %rd14, [%rd2]; st.u32 [%rd14], %r10; bar.sync 0; {_COPY_OUT}",
+        f"{_DATA} ld.global.u64 %rd14, [%rd1]; st.u32 [%rd14], %r10; bar.sync 0; {_COPY_OUT}",
     ),
     Case(
         "a store through a generic address that is in shared or in global memory",

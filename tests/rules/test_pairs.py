@@ -12,7 +12,7 @@ _FIXTURE = Path(__file__).resolve().parents[2] / "corpus" / "rules" / "PTX702_ok
 _COPY = """
 	@!%p1 bra copied;
 	mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 6144;
-	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 6144, [full];
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1+65536], 6144, [full];
 copied:
 """
 _WAIT = """

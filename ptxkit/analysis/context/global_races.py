@@ -5,9 +5,9 @@ kernel, or from one variable, is not. Each such buffer is placed in another addr
 records the accesses to global memory; then the search for races in shared memory applies. Accesses through different
 arguments, or at addresses that depend on data, are not compared.
 
-Only weak stores and loads are compared: many kernels read a word before they update it by an atomic. A load is not
-compared in a thread that executes none of the stores that use the value: where a tile has fewer elements than the CTA
-has threads, compilers let all warps load and compute it, and one store it.
+Only weak stores and loads, and asynchronous copies, are compared: many kernels read a word before they update it by an
+atomic. A load is not compared in a thread that executes none of the stores that use the value: where a tile has fewer
+elements than the CTA has threads, compilers let all warps load and compute it, and one store it.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 """
@@ -188,7 +188,7 @@ def _place(address: Value, terms: SymbolicValueTable) -> Value:
 
 
 def _is_weak_global(effect: Access) -> bool:
-    is_plain = (effect.order, effect.proxy, effect.completion, effect.via) == ("weak", "generic", None, "address")
+    is_plain = (effect.order, effect.via) == ("weak", "address") and effect.proxy in ("generic", "async")
     return is_plain and effect.coherent and effect.kind != "update" and effect.space in ("global", "generic")
 
 

@@ -1,0 +1,88 @@
+"""Questions about asynchronous accesses to global memory whose order with other accesses of the kernel nothing proves.
+
+A kernel that copies from a buffer which it also writes, or the reverse, needs an order of the two, and a proxy fence
+after a generic write. Such an order is shown to be missing where an execution shows it (PTX302, PTX621); nothing proves
+that it exists, also between CTAs, so that it is a question. Two buffers are one if both addresses are derived from the
+same argument or variable, and apart if the bytes that they may use are.
+
+Source: PTX ISA, "Async Proxy", "Conflict and Data-races", "Causality Order".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
+from ptxkit.analysis.intervals.accessed_bytes import largest_size
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
+from ptxkit.isa.effects import Access
+from ptxkit.rules.function_proofs import FunctionProofs
+from ptxkit.rules.model import OpenObligation, Rule
+from ptxkit.rules.obligation_judge import ObligationJudge
+from ptxkit.rules.order_questions import has_order_question
+from ptxkit.rules.verdict_builder import VerdictBuilder
+
+
+def ask_global_copies(builder: VerdictBuilder, judge: ObligationJudge, rules: dict[str, Rule]) -> None:
+    """Adds a question for each asynchronous access that may conflict with another access to global memory.
+
+    rules: those that check the kernel, by code. Nothing is added where a violation is reported, or another
+    question about an order is open.
+    """
+    if builder.has_violation or has_order_question(builder):
+        return
+    asked: set[Step] = set()
+    for code, step, other in _conflicts(judge.proofs[0]):
+        if code in rules and step not in asked:
+            asked.add(step)
+            reason = ptx4xx.NO_FENCE_PROVEN() if code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
+            builder.add_observations(rules[code], [OpenObligation(step, reason, others=(other,))])
+
+
+def _conflicts(proofs: FunctionProofs) -> Iterator[tuple[str, Step, Step]]:
+    """Yields the code of the rule that a pair of accesses is about, the step at which it reports, and the other one."""
+    values = proofs.values
+    accesses = [
+        (step, effect)
+        for step in proofs.program.own_effectful_steps
+        for effect in step.effects
+        if isinstance(effect, Access)
+        and effect.space in ("global", "generic")
+        and effect.via == "address"
+        and effect.proxy != "tensormap"  # PTX403 is about tensor maps
+    ]
+    for step, access in accesses:
+        for other_step, other in accesses if access.completion is not None else ():
+            is_once = step is not other_step and (other.completion is None or step.index < other_step.index)
+            kinds = {access.kind, other.kind}
+            if (
+                is_once
+                and len(kinds) + ("write" in kinds) > 1
+                and _may_overlap(values, step, access, other_step, other)
+            ):
+                write, read = (step, other_step) if other.kind == "read" else (other_step, step)
+                if kinds == {"read", "write"} and "async" in (access.proxy, other.proxy):
+                    is_store = (other if write is other_step else access).completion is None
+                    yield str(ptx4xx.MISSING_PROXY_FENCE if is_store else ptx3xx.READ_BEFORE_WAIT), read, write
+                else:
+                    first, last = sorted((step, other_step), key=lambda each: each.index)
+                    yield str(ptx6xx.SHARED_MEMORY_RACE), last, first
+
+
+def _may_overlap(values: AbstractRegisters, step: Step, access: Access, other_step: Step, other: Access) -> bool:
+    """Returns whether two accesses are of one argument or variable, and perhaps of the same bytes of it."""
+    return any(
+        base == other_base and (high is None or other_low < high) and (other_high is None or low < other_high)
+        for base, low, high in _places(values, step, access)
+        for other_base, other_low, other_high in _places(values, other_step, other)
+    )
+
+
+def _places(values: AbstractRegisters, step: Step, access: Access) -> Iterator[tuple[object, int, int | None]]:
+    """Yields (base, first byte, end) of what an access may use; the end is None where it is unknown."""
+    size, operand = largest_size(values, step, access.size), step.operand(access.address)
+    for each in values.value_at(step, operand) if operand is not None else ():
+        if each.base is not None and each.base.space in ("", "global") and each.base.kind != "converted":
+            low, high = each.known_offsets
+            yield each.base, low, None if size is None else high + size
