@@ -28,7 +28,7 @@ ISA section
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import dropwhile
 from operator import is_not
@@ -79,8 +79,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield Observation((step, None), number, is_certain, finding)
     if not without_token:
         yield from ask_without_schedule(kernel, MbarrierWait)
-    located = [facts.simulation.fault for facts in kernel.scenarios]
-    judge = partial(_find_deadlocks, located)
+    judge = partial(_find_deadlocks, kernel)
     for number, facts in enumerate(kernel.scenarios):
         blocked = {each.event.step for schedule in facts.schedules for each in schedule.blocked_threads}
         waits = {
@@ -89,8 +88,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         yield from make_observations(kernel, number, waits - blocked, judge)
 
 
-def _find_deadlocks(located: Sequence[PhaseFault | None], facts: ScenarioFacts) -> ScheduleFindings:
-    """Returns the waits that block. located: the faults that explain the deadlocks of each scenario."""
+def _find_deadlocks(kernel: KernelFacts, facts: ScenarioFacts) -> ScheduleFindings:
+    """Returns the waits that block."""
     found = ScheduleFindings()
     # An excess arrival may complete a phase that no thread observes. PTX505 reports it.
     for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
@@ -106,7 +105,7 @@ def _find_deadlocks(located: Sequence[PhaseFault | None], facts: ScenarioFacts) 
             and blocked_wait.mbarrier.state.pending_arrivals
             and _has_arrivals(facts, blocked_wait)
         ):
-            fault = _fault_of(facts, schedule, located)
+            fault = _fault_of(kernel, facts, schedule)
             late = _late_arrival(facts, blocked_wait, schedule)
             finding = _finding(facts, blocked_wait, blocked_wait.mbarrier, fault, late)
             found.add(finding.primary, finding, schedule.has_certain_end)
@@ -125,9 +124,7 @@ def _rank_of(facts: ScenarioFacts, blocked_wait: BlockedThread) -> int:
     return facts.simulation.thread_classes[blocked_wait.thread_class].rank
 
 
-def _fault_of(
-    facts: ScenarioFacts, schedule: ScheduleResult, located: Sequence[PhaseFault | None]
-) -> PhaseFault | None:
+def _fault_of(kernel: KernelFacts, facts: ScenarioFacts, schedule: ScheduleResult) -> PhaseFault | None:
     """Returns the single fault that explains a deadlock.
 
     A scenario with truncated traces may locate none. Then it is the fault of another scenario, if its wait is blocked
@@ -136,7 +133,7 @@ def _fault_of(
     blocked = {each.event.step for each in schedule.blocked_threads}
     elsewhere = (
         fault
-        for fault in located
+        for fault in (each.simulation.fault for each in kernel.scenarios)
         if isinstance(fault, WrongArrival) or (isinstance(fault, WrongParity) and fault.wait in blocked)
     )
     return facts.simulation.fault or next(elsewhere, None)

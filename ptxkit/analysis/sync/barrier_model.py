@@ -72,17 +72,21 @@ class BarrierModel:
 
     def __init__(self, actors: Sequence[ThreadClass], has_left: Callable[[int], bool]) -> None:
         self._thread_classes = actors
-        self._warps = [sorted(each.warps) for each in actors]
-        self._with_lanes_of: dict[tuple[int, int], list[int]] = defaultdict(list)  # the actors, by CTA and warp
-        for index, each in enumerate(actors):
-            for warp in self._warps[index]:
-                self._with_lanes_of[(each.rank, warp)].append(index)
         self._has_exited = has_left
         self._barriers: dict[BarrierKey, SimulatedBarrier] = {}
         self.count_mismatches: list[tuple[TraceEvent, TraceEvent]] = []
         self.is_approximate = False
         self.is_misused = False
         self.released_barriers: list[SimulatedBarrier] = []
+
+    @cached_property
+    def _with_lanes_of(self) -> dict[tuple[int, int], list[int]]:
+        """The actors by the rank of their CTA and their warp."""
+        found: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for index, each in enumerate(self._thread_classes):
+            for warp in each.ordered_warps:
+                found[(each.rank, warp)].append(index)
+        return found
 
     @cached_property
     def _threads(self) -> list[int]:
@@ -140,7 +144,7 @@ class BarrierModel:
         """
         if effect.level == "warp":
             mask = event.amount
-            if not isinstance(mask, int) or any(not mask >> tid % WARP_SIZE & 1 for tid in thread_class.tids):
+            if not isinstance(mask, int) or thread_class.lanes & ~mask:
                 return None
             met = (warp_operation_of(event), mask & FULL_MASK)  # the immediate -1 is wider than a mask
             return ("warp", thread_class.rank, thread_class.tids[0] // WARP_SIZE, met)
@@ -196,7 +200,7 @@ class BarrierModel:
             barrier.counts_all = True
             state.arrive(self._threads[actor])
         else:
-            for warp in self._warps[actor]:
+            for warp in self._thread_classes[actor].ordered_warps:
                 phases = barrier.arrival_phases[warp]
                 # The barrier may have waited for all threads in earlier phases.
                 phases.extend([state.completed_phases] * (before - len(phases)))
@@ -260,7 +264,9 @@ class BarrierModel:
             is_chance = any(
                 len(set(phases)) > 1 and any(len(groups[phase]) > 1 for phase in phases)
                 for actor in barrier.last_arrivals
-                for phases in zip(*(barrier.arrival_phases[warp] for warp in self._warps[actor]), strict=False)
+                for phases in zip(
+                    *map(barrier.arrival_phases.__getitem__, self._thread_classes[actor].ordered_warps), strict=False
+                )
             )
             is_ordinal = all(
                 phase == number for phases in barrier.arrival_phases.values() for number, phase in enumerate(phases, 1)

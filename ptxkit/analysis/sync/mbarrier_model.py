@@ -77,14 +77,14 @@ class MbarrierModel:
     `is_approximate` is set where something could not be simulated exactly. `changed_mbarriers` holds the mbarriers that
     completed a phase or were invalidated since it was last read. `clock` is the number of simulated events, which
     orders updates. `is_truncated` is set where an actor has reached the end of a truncated exploration, after which no
-    arrival is certainly in excess.
+    arrival is certainly in excess. `live` holds the valid mbarriers.
     """
 
     def __init__(self, actors: Sequence[ThreadClass]) -> None:
         self._thread_classes = actors
-        self._mbarriers: dict[MbarrierLocation, SimulatedMbarrier] = {}
+        self.live: dict[MbarrierLocation, SimulatedMbarrier] = {}
         self._earlier_phases: Counter[MbarrierLocation] = Counter()
-        self._observed_phases: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
+        self._observed_phases: list[dict[MbarrierLocation, int]] = [{} for _ in actors]
         self._tokens: list[dict[tuple[MbarrierLocation, Value | None], int]] = [{} for _ in actors]
         self.excess_arrivals: list[ExcessArrival] = []
         self.tx_overflows: list[tuple[TraceEvent, int]] = []
@@ -96,29 +96,25 @@ class MbarrierModel:
 
     def unbalanced_locations(self) -> list[MbarrierLocation]:
         """Returns the mbarriers whose tx-count is not zero: bytes are missing, or arrived without an expect-tx."""
-        states = ((place, known.state) for place, known in self._mbarriers.items())
+        states = ((place, known.state) for place, known in self.live.items())
         return [place for place, state in states if state.tx_count and not state.unsized_copies]
-
-    def get(self, place: MbarrierLocation) -> SimulatedMbarrier | None:
-        """Returns the valid mbarrier at a location."""
-        return self._mbarriers.get(place)
 
     def initialize(self, place: MbarrierLocation, count: Value | None, maker: Initializer | None = None) -> None:
         """Initializes an mbarrier. Lanes of one warp that execute the same initialization do so only once."""
-        known = self._mbarriers.get(place)
+        known = self.live.get(place)
         if known is not None:
             if maker is not None and known.initializer == maker:
                 return
             self.invalidate(place)
         needed = count if isinstance(count, int) else 0
         self.is_approximate |= not needed
-        self._mbarriers[place] = SimulatedMbarrier(
+        self.live[place] = SimulatedMbarrier(
             MbarrierState(needed), place, earlier_phases=self._earlier_phases[place], initializer=maker
         )
 
     def invalidate(self, place: MbarrierLocation) -> None:
         """Invalidates an mbarrier, and discards what threads observed of its phases."""
-        ended = self._mbarriers.pop(place)
+        ended = self.live.pop(place)
         self.changed_mbarriers.append(ended)
         self._earlier_phases[place] = ended.earlier_phases + ended.state.completed_phases + bool(ended.arrivals)
         for known in self._observed_phases:
@@ -228,7 +224,8 @@ class MbarrierModel:
             known.expect_events = []
             if known.boxes:
                 self.box_equations[tuple(known.boxes.items()), known.box_bytes] = None
-            known.boxes, known.box_bytes = Counter(), 0
+                known.boxes = Counter()
+            known.box_bytes = 0
 
     def test_wait(
         self, actor: int, effect: MbarrierWait, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
@@ -241,7 +238,7 @@ class MbarrierModel:
             passes = state.is_parity_complete(event.amount)
         else:
             self.is_approximate = True
-            passes = state.is_phase_complete(seen[place])
+            passes = state.is_phase_complete(seen.get(place, 0))
         if passes:
             seen[place] = state.completed_phases
             state.observe()

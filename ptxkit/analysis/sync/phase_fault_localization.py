@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from operator import is_
 from typing import TypeAlias
 
 from ptxkit.analysis.ir.program import Step
@@ -243,8 +244,15 @@ class PhaseFaultLocalizer:
         return found
 
     def _with_changed_events(self, other: Callable[[int, TraceEvent], TraceEvent]) -> list[ThreadClass]:
-        """Returns the actors with replaced events. other: maps the rank of the CTA and an event to the new event."""
-        return [replace(each, events=tuple(other(each.rank, e) for e in each.events)) for each in self._thread_classes]
+        """Returns the actors with replaced events; those without such events are the same objects.
+
+        other: maps the rank of the CTA and an event to the new event, or to the same one.
+        """
+        changed: list[ThreadClass] = []
+        for each in self._thread_classes:
+            events = tuple(other(each.rank, event) for event in each.events)
+            changed.append(each if all(map(is_, events, each.events)) else replace(each, events=events))
+        return changed
 
     def _completes(self, actors: Sequence[ThreadClass], changed: Step | None) -> bool:
         """Returns whether all actors reach their ends for each priority without a read of unwritten memory.

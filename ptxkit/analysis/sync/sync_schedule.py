@@ -123,8 +123,12 @@ class _ScheduleSimulator:
         self.eager_async, self.prompt_copies = eager, prompt
         self.result = ScheduleResult()
         self.mbarriers = MbarrierModel(actors)
+        self._live = self.mbarriers.live
         self.barriers = BarrierModel(actors, self._has_exited)
         self.positions = [0] * len(actors)
+        self._locations = [each.locations for each in actors]
+        self._named = [each.named_locations for each in actors]
+        self._may_leave_cluster = [each.highest_rank >= size for each in actors]
         self._first_guesses = [_NEVER if each.first_guess is None else each.first_guess for each in actors]
         self.awaited_barriers: list[tuple[SimulatedBarrier, int] | None] = [None] * len(actors)
         #: By actor: the mbarrier of its last unsuccessful wait, and the number of phases that were complete then.
@@ -144,14 +148,25 @@ class _ScheduleSimulator:
         """Returns the objects that changed since the last call and may therefore unblock an actor."""
         changed, opened = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
         found: tuple[SimulatedBarrier | SimulatedMbarrier, ...] = (*changed, *opened)
-        for known in changed:
+        for known in changed if self.unsized_copies.is_needed else ():
             phases = known.earlier_phases + known.state.completed_phases
             self.unsized_copies.note_completions(known.location, phases, self.mbarriers.clock)
         changed.clear()
         opened.clear()
         return found
 
-    def step(self, actor: int) -> bool:
+    def advance(self, actor: int, *, once: bool) -> bool:
+        """Simulates events of an actor until it is blocked or an object changes; returns whether it could advance last.
+
+        once: whether only the next event is simulated.
+        """
+        changed, released = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
+        while self._step(actor):
+            if once or changed or released or self.executed_events >= MAX_SIMULATED_EVENTS:
+                return True
+        return False
+
+    def _step(self, actor: int) -> bool:
         """Simulates the next event of an actor, and returns whether the actor could advance."""
         waiting = self.awaited_barriers[actor]
         if waiting is not None:
@@ -161,14 +176,11 @@ class _ScheduleSimulator:
             self._note_possible_exit(actor)
             return True
         held = self.failed_waits[actor]
-        if held is not None and held[1].state.completed_phases == held[2] and self.mbarriers.get(held[0]) is held[1]:
+        if held is not None and held[1].state.completed_phases == held[2] and self._live.get(held[0]) is held[1]:
             return False
         number = self.positions[actor]
         events = self.thread_classes[actor].events
-        if number >= len(events):
-            return False
-        event = events[number]
-        if not self._execute(actor, number, event):
+        if number >= len(events) or not self._execute(actor, number, events[number]):
             return False
         self.positions[actor] = number + 1
         if number >= self._first_guesses[actor]:
@@ -193,11 +205,12 @@ class _ScheduleSimulator:
         if isinstance(effect, Barrier):
             self.awaited_barriers[actor] = self.barriers.arrive(actor, effect, event)
             return True
-        places = self.thread_classes[actor].locations[number]
-        is_outside = places is not None and max(places, default=(0, 0))[0] >= self.cluster_size
-        if places is None or is_outside:
+        places = self._locations[actor][number]
+        if places is None:
             self.result.is_approximate = True
-            self.result.leaves_cluster |= is_outside
+            return True
+        if self._may_leave_cluster[actor] and max(places, default=(0, 0))[0] >= self.cluster_size:
+            self.result.is_approximate = self.result.leaves_cluster = True
             return True
         if isinstance(effect, MbarrierInit):
             self.mbarriers.initialize(
@@ -206,7 +219,7 @@ class _ScheduleSimulator:
             return True
         self.mbarriers.clock = self.executed_events
         for place in places:
-            known = self.mbarriers.get(place)
+            known = self._live.get(place)
             if known is None:
                 self.result.is_misused = True  # PTX501 reports it
             elif isinstance(effect, MbarrierWait):
@@ -223,7 +236,8 @@ class _ScheduleSimulator:
         self.failed_waits[actor] = None if passes else (place, known, known.state.completed_phases)
         if passes:
             self.result.phases[(actor, number)] = known.earlier_phases + known.state.completed_phases
-        self.result.is_approximate |= place[0] != self.thread_classes[actor].rank  # no thread can wait in another CTA
+        if place[0] != self.thread_classes[actor].rank:
+            self.result.is_approximate = True  # no thread can wait in another CTA
         return passes
 
     def _signal(
@@ -232,6 +246,9 @@ class _ScheduleSimulator:
         """Simulates an mbarrier operation that does not block."""
         times = len(self.thread_classes[actor].tids)
         match event.effect:
+            case MbarrierArrive(asynchronous=False):
+                self._note_phase(actor, number, place, known)
+                self.mbarriers.arrive(actor, event, place, known)
             case MbarrierInvalidate():
                 self.mbarriers.invalidate(place)
             case MbarrierExpect():
@@ -241,7 +258,7 @@ class _ScheduleSimulator:
                     known.state.add_pending(times)
                 self._defer(actor, number, event, place)
             case MbarrierComplete():
-                self._note_phase(actor, number, event, place, known)
+                self._note_phase(actor, number, place, known)
                 if not isinstance(event.size, int):
                     phase = known.earlier_phases + known.state.completed_phases + 1
                     self.unsized_copies.add(place, phase, self.thread_classes[actor].rank, times)
@@ -249,11 +266,8 @@ class _ScheduleSimulator:
                 self.pending_async.append((actor, number, event, place))
                 if self.prompt_copies:
                     self._complete_newest()
-            case MbarrierArrive(asynchronous=True):
-                self._defer(actor, number, event, place)
             case MbarrierArrive():
-                self._note_phase(actor, number, event, place, known)
-                self.mbarriers.arrive(actor, event, place, known)
+                self._defer(actor, number, event, place)
 
     def _defer(self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation) -> None:
         """Defers an asynchronous arrival; in an eager simulation it takes effect immediately."""
@@ -265,11 +279,9 @@ class _ScheduleSimulator:
         self.pending_async.rotate(1)
         self.complete_oldest()
 
-    def _note_phase(
-        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
-    ) -> None:
+    def _note_phase(self, actor: int, number: int, place: MbarrierLocation, known: SimulatedMbarrier) -> None:
         """Records the phase of an operation; for several mbarriers, the phase of the one that the operand names."""
-        if place == location_of(self.thread_classes[actor].rank, event):
+        if place == self._named[actor][number]:
             self.result.phases[(actor, number)] = known.earlier_phases + known.state.completed_phases + 1
 
     def complete_oldest(self) -> bool:
@@ -278,7 +290,7 @@ class _ScheduleSimulator:
             return False
         self.mbarriers.clock = self.executed_events
         actor, number, event, place = self.pending_async.popleft()
-        known = self.mbarriers.get(place)
+        known = self._live.get(place)
         if known is None:
             return True
         times = len(self.thread_classes[actor].tids)
@@ -286,7 +298,7 @@ class _ScheduleSimulator:
             self.mbarriers.end_copy(known, event.size, times)
             return True
         each = event.amount if isinstance(event.amount, int) else 1
-        self._note_phase(actor, number, event, place, known)
+        self._note_phase(actor, number, place, known)
         self.mbarriers.count_arrivals(known, each * times, actor, event, place)
         return True
 
@@ -329,7 +341,7 @@ class _ScheduleSimulator:
 
     def _completed_phases(self, place: MbarrierLocation) -> int:
         """Returns how many phases of the mbarrier at a location are complete."""
-        known = self.mbarriers.get(place)
+        known = self._live.get(place)
         return 0 if known is None else known.earlier_phases + known.state.completed_phases
 
     def _find_blocked_threads(self) -> list[BlockedThread]:
@@ -342,7 +354,7 @@ class _ScheduleSimulator:
             elif self.positions[actor] < len(thread_class.events):
                 event = thread_class.events[self.positions[actor]]
                 place = location_of(thread_class.rank, event)
-                known = None if place is None else self.mbarriers.get(place)
+                known = None if place is None else self._live.get(place)
                 found.append(BlockedThread(actor, event, known))
         return found
 
@@ -370,10 +382,7 @@ def simulate_schedule(
     while stage.executed_events < MAX_SIMULATED_EVENTS:
         if ready:
             actor = order[ready[0] % len(order)]
-            advances = stage.step(actor)
-            while advances and not (in_turn or changed or released) and stage.executed_events < MAX_SIMULATED_EVENTS:
-                advances = stage.step(actor)
-            if not advances:
+            if not stage.advance(actor, once=in_turn):
                 place, held_by = heappop(ready), stage.blocker_of(actor)
                 if held_by is not None:
                     waiting[id(held_by)].append(place)

@@ -12,7 +12,7 @@ from typing import get_args
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall, differences_of_lanes
-from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Barrier, Effect, MbarrierComplete, MbarrierEffect
 from ptxkit.semantics.ordering import is_warp_convergence
@@ -60,9 +60,32 @@ class ThreadClass:
         return frozenset(tid // WARP_SIZE for tid in self.tids)
 
     @cached_property
+    def ordered_warps(self) -> list[int]:
+        """The warps of its threads, in ascending order."""
+        return sorted(self.warps)
+
+    @cached_property
+    def lanes(self) -> int:
+        """The lanes of its threads in their warps, as a mask."""
+        found = 0
+        for tid in self.tids:
+            found |= 1 << tid % WARP_SIZE
+        return found
+
+    @cached_property
     def locations(self) -> list[tuple[MbarrierLocation, ...] | None]:
         """The mbarriers that each event uses; None where they are not known. A barrier uses none."""
         return [() if isinstance(each.effect, Barrier) else locations_of(self.rank, each) for each in self.events]
+
+    @cached_property
+    def named_locations(self) -> list[MbarrierLocation | None]:
+        """The location that the operand of each event names; None where it is unknown. It is that of no barrier."""
+        return [location_of(self.rank, each) for each in self.events]
+
+    @cached_property
+    def highest_rank(self) -> int:
+        """The highest rank of a CTA whose mbarriers an event uses."""
+        return max((rank for places in self.locations for rank, _ in places or ()), default=0)
 
     @cached_property
     def indices_without_warps(self) -> list[int]:

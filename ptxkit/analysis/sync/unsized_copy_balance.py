@@ -33,6 +33,11 @@ class UnsizedCopyBalance:
         self.first_uneven: int | None = None
         """The time at which the first phase was completed that does not have the copies of the first one."""
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether copies of several CTAs complete on some mbarrier."""
+        return bool(self._copies)
+
     def add(self, place: MbarrierLocation, phase: int, rank: int, count: int) -> None:
         """Counts copies that a CTA starts in a phase of an mbarrier."""
         if place in self._copies:

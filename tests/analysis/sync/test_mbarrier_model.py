@@ -33,7 +33,7 @@ def objects(count: int, threads: int = 1) -> MbarrierModel:
 
 
 def arrive(played: MbarrierModel, expect: int | None = None) -> None:
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     played.arrive(0, arrival(expect), PLACE, known)
 
@@ -41,7 +41,7 @@ def arrive(played: MbarrierModel, expect: int | None = None) -> None:
 def test_a_phase_ends_with_its_last_arrival() -> None:
     played = objects(2)
     arrive(played)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     assert (known.state.completed_phases, known.state.pending_arrivals) == (0, 1)
     arrive(played)
@@ -52,7 +52,7 @@ def test_a_phase_ends_with_its_last_arrival() -> None:
 def test_each_thread_of_an_actor_arrives() -> None:
     played = objects(128, threads=128)
     arrive(played)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     assert known.state.completed_phases == 1
 
@@ -60,7 +60,7 @@ def test_each_thread_of_an_actor_arrives() -> None:
 def test_a_phase_waits_for_the_bytes_that_it_expects() -> None:
     played = objects(1)
     arrive(played, expect=32)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     assert (known.state.completed_phases, known.state.expected_bytes, played.unbalanced_locations()) == (0, 32, [PLACE])
     played.end_copy(known, 32, 1)
@@ -70,7 +70,7 @@ def test_a_phase_waits_for_the_bytes_that_it_expects() -> None:
 @pytest.mark.parametrize(("parity", "passes"), [(1, True), (0, False)])
 def test_the_phase_before_the_first_counts_as_complete(parity: int, passes: bool) -> None:
     played = objects(1)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     assert played.test_wait(0, *wait(parity), PLACE, known) == passes
 
@@ -86,7 +86,7 @@ def test_an_arrival_before_any_thread_has_observed_the_last_phase_is_excessive()
 def test_an_arrival_in_a_phase_that_a_thread_has_observed_is_not() -> None:
     played = objects(1)
     arrive(played)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     assert played.test_wait(0, *wait(0), PLACE, known)
     arrive(played)
@@ -103,7 +103,7 @@ def test_in_an_incomplete_execution_no_arrival_is_excessive() -> None:
 
 def test_unknown_counts_are_recorded() -> None:
     played = objects(1)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     assert not played.is_approximate
     played.expect_tx(known, arrival(), None, 1)
@@ -115,12 +115,12 @@ def test_a_reinitialized_mbarrier_continues_the_count_of_phases() -> None:
     arrive(played)
     arrive(played)
     played.initialize(PLACE, 2)
-    again = played.get(PLACE)
+    again = played.live.get(PLACE)
     assert again is not None
     assert (again.state.completed_phases, again.earlier_phases) == (0, 2)
     arrive(played)
     played.initialize(PLACE, 2)
-    last = played.get(PLACE)
+    last = played.live.get(PLACE)
     assert last is not None
     assert last.earlier_phases == 3  # an arrival in the incomplete phase belongs to no later one
 
@@ -130,7 +130,7 @@ def test_a_token_of_an_ended_mbarrier_does_not_block_a_wait_on_the_next_one() ->
     arrive(played)
     arrive(played)
     played.initialize(PLACE, 1)
-    known = played.get(PLACE)
+    known = played.live.get(PLACE)
     assert known is not None
     by_state = MbarrierWait("bar", "state", "state", "p", blocking=False)
     assert not played.test_wait(0, by_state, TraceEvent(STEP, 0, by_state, PLACE[1]), PLACE, known)
