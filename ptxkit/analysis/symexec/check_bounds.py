@@ -12,7 +12,7 @@ of mbarrier object".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.program import Program, Step
@@ -102,7 +102,7 @@ def _check(
         if not isinstance(length, int) or not length:
             return
 
-        def values_at_ends(threads: list[int]) -> list[Value]:
+        def values_at_ends(threads: Sequence[int]) -> list[Value]:
             if not threads or (collective and state.tids[threads[0]] % WARP_SIZE):
                 return []
             if collective and isinstance(held, LaneValues) and not state.visit:
@@ -125,9 +125,11 @@ def _check(
                     found.setdefault((step, f"{place} in {variable.name}"), misfit)
             return found
 
+        of_block = values_at_ends(state.active_threads)
+        if _are_in_one_variable(state, space, spaces, of_block, length, named):
+            return
         is_exact = state.scenario.launch.is_exact
-        present = values_at_ends(state.guaranteed_threads)
-        of_block = present if is_exact else values_at_ends(state.active_threads)
+        present = of_block if is_exact else values_at_ends(state.guaranteed_threads)
         found = find(present)
         in_every_launch = found is not None
         if found is None and not is_exact:
@@ -150,6 +152,32 @@ def _check(
                 state.trace.block_violations.setdefault(key, misfit)
 
     return check
+
+
+def _are_in_one_variable(
+    state: GroupState,
+    space: str,
+    spaces: frozenset[str],
+    ends: list[Value],
+    length: int,
+    named: DeclaredVariable | None,
+) -> bool:
+    """Returns whether accesses at some addresses, and between these, stay within the variable that an operand names.
+
+    If the operand names none, it is the only variable of its space.
+    """
+    found: DeclaredVariable | None = None
+    for value in ends:
+        place = _locate(state, space, spaces, value) if isinstance(value, int) else None
+        held = None if place is None else variable_of(state, *place)
+        if place is None or held is None or (found is not None and held[0] is not found):
+            return False
+        found, offset = held
+        if found is not named and place[0].partition("::")[0] in state.code.program.multi_variable_spaces:
+            return False
+        if found.fixed_size is not None and offset + length > found.fixed_size:
+            return False
+    return found is not None
 
 
 def _find_overrun(

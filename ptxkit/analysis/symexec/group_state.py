@@ -144,12 +144,14 @@ class GroupState:
         return [index for index in range(begin, end) if self.active is None or self.active[index]]
 
     @property
-    def active_threads(self) -> list[int]:
+    def active_threads(self) -> Sequence[int]:
         """The indices of the threads that execute the current step."""
-        return [index for index in range(len(self.tids)) if self.active is None or self.active[index]]
+        if self.active is None:
+            return range(len(self.tids))
+        return [index for index, takes_part in enumerate(self.active) if takes_part]
 
     @property
-    def guaranteed_threads(self) -> list[int]:
+    def guaranteed_threads(self) -> Sequence[int]:
         """The indices of the threads that execute the current step in every launch.
 
         A CTA always has its first thread.
