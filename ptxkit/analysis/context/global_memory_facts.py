@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from ptxkit.analysis.context.global_races import may_race_in_global_memory, place_buffers, uses_buffer_twice
+from ptxkit.analysis.context.global_races import (
+    find_reused_buffers,
+    may_race_in_global_memory,
+    place_buffers,
+    place_reused_buffers,
+)
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.symexec.exploration import Exploration
-from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.fast_dataclasses import replace
 
@@ -19,12 +25,15 @@ def find_global_races(kernel: KernelFacts) -> dict[int, tuple[ScenarioFacts, lis
     The facts of a scenario without races may have no threads.
     """
     found: dict[int, tuple[ScenarioFacts, list[Race]]] = {}
+    terms = kernel.explorer.symbolic_values
     if kernel.scenarios and may_race_in_global_memory(kernel.program, kernel.explorer.launch):
         for number, wide in _outside(kernel):
             if wide.scenario.launch.threads == 1:
                 continue
-            if uses_buffer_twice(wide.groups):
-                facts = _place(kernel, wide, None)
+            if reusing := find_reused_buffers(wide.groups, kernel.program):
+                facts = _place(
+                    kernel, wide, partial(place_reused_buffers, program=kernel.program, terms=terms, reusing=reusing)
+                )
                 found[number] = facts, list(RaceAnalysis(facts))
             else:
                 simulation = SyncSimulation(wide.cluster)
@@ -40,7 +49,8 @@ def in_global_memory(
     is_wanted: which accesses are to have addresses.
     """
     for number, wide in _outside(kernel):
-        yield number, _place(kernel, wide, is_wanted)
+        terms = kernel.explorer.symbolic_values
+        yield number, _place(kernel, wide, partial(place_buffers, terms=terms, is_wanted=is_wanted))
 
 
 def _outside(kernel: KernelFacts) -> Iterator[tuple[int, Exploration]]:
@@ -53,17 +63,9 @@ def _outside(kernel: KernelFacts) -> Iterator[tuple[int, Exploration]]:
                 yield number, wide
 
 
-def _place(
-    kernel: KernelFacts, wide: Exploration, is_wanted: Callable[[TraceEvent | GroupEvent], bool] | None
-) -> ScenarioFacts:
-    """Returns the facts of an execution with numbers as addresses in global memory.
-
-    is_wanted: as for `place_buffers`.
-    """
+def _place(kernel: KernelFacts, wide: Exploration, place: Callable[[Exploration], list[GroupTrace]]) -> ScenarioFacts:
+    """Returns the facts of an execution with numbers as addresses in global memory, which `place` determines."""
     program, explorer = kernel.program, kernel.explorer
-    cluster = [
-        Exploration(each.scenario, place_buffers(each, program, explorer.symbolic_values, is_wanted), each.is_complete)
-        for each in wide.cluster
-    ]
+    cluster = [Exploration(each.scenario, place(each), each.is_complete) for each in wide.cluster]
     placed = replace(cluster[wide.scenario.rank], cluster=cluster)
     return build_scenario_facts(placed, program, explorer.budget, is_of_global_memory=True)

@@ -15,7 +15,7 @@ Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Set
 
 from ptxkit.analysis.dataflow.dependence import Dependence, may_be_one_buffer
 from ptxkit.analysis.ir.program import Program, Step
@@ -59,16 +59,48 @@ def may_race_in_global_memory(program: Program, launch: LaunchConfig) -> bool:
     return any(may_be_one_buffer(store, load) for store in stores for load in loads)
 
 
-def uses_buffer_twice(groups: Iterable[GroupTrace]) -> bool:
-    """Returns whether the threads of some groups store to a buffer from which they load, at known bytes of it."""
-    used: dict[str, set[int]] = defaultdict(set)
+class _BufferUses:
+    """The loads and stores of a kernel that may be of one buffer in global memory, apart from those of its callees."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        dependence = program.analysis(Dependence)
+        stores, loads = (
+            {
+                step: dependence.buffers_of(*_address_of(step, kind))
+                for step in program.own_effectful_steps
+                if _has(step, kind)
+            }
+            for kind in ("write", "read")
+        )
+        self._steps = {
+            step for step, own in stores.items() if any(may_be_one_buffer(own, each) for each in loads.values())
+        }
+        self._steps |= {
+            step for step, own in loads.items() if any(may_be_one_buffer(own, each) for each in stores.values())
+        }
+
+    def may_conflict(self, step: Step) -> bool:
+        """Returns whether a load or store may be of a buffer that another instruction stores to, or loads from."""
+        return step in self._steps or not self._program.contains(step)
+
+
+def find_reused_buffers(groups: Iterable[GroupTrace], program: Program) -> frozenset[Step]:
+    """Returns the loads and stores of buffers to which the threads of some groups store and from which they load.
+
+    These are accesses at known bytes of the buffers.
+    """
+    uses = program.analysis(_BufferUses)
+    steps: dict[str, dict[int, set[Step]]] = {"read": defaultdict(set), "write": defaultdict(set)}
     for event in (event for group in groups for event in group.events):
-        if not isinstance(event, UnknownCall) and _may_race(event) and isinstance(event.effect, Access):
-            address = _fields_of(event)[0][0]
-            lanes = address.values if isinstance(address, LaneValues) else (address,)
-            pointers = {each.identity for each in lanes if isinstance(each, SymbolicValue) and each.pointer}
-            used[event.effect.kind] |= pointers
-    return not used["read"].isdisjoint(used["write"])
+        if isinstance(event, UnknownCall) or not _may_race(event) or not uses.may_conflict(event.step):
+            continue
+        address = _fields_of(event)[0][0]
+        lanes = address.values if isinstance(address, LaneValues) else (address,)
+        for pointer in {each.identity for each in lanes if isinstance(each, SymbolicValue) and each.pointer}:
+            steps[event.effect.kind][pointer].add(event.step)  # type: ignore[union-attr]
+    loads, stores = steps.values()
+    return frozenset(step for each in loads.keys() & stores.keys() for step in loads[each] | stores[each])
 
 
 class StoresOfLoads:
@@ -110,41 +142,49 @@ class StoresOfLoads:
 
 
 def place_buffers(
-    exploration: Exploration,
-    program: Program,
-    terms: SymbolicValueTable,
-    is_wanted: Callable[[TraceEvent | GroupEvent], bool] | None = None,
+    exploration: Exploration, terms: SymbolicValueTable, is_wanted: Callable[[TraceEvent | GroupEvent], bool]
 ) -> list[GroupTrace]:
     """Returns the groups of an exploration with numbers as addresses in global memory, and none in shared memory.
 
-    is_wanted: which accesses are to have addresses; None for those that may race.
+    is_wanted: which accesses are to have addresses.
     """
-    if is_wanted is not None:
-        return [
-            replace(group, events=[_place_event(e, (), len(group.tids), terms, is_wanted) for e in group.events])
-            for group in exploration.groups
-        ]
     return [
-        replace(group, events=_place_events(group, program.analysis(StoresOfLoads), terms))
+        replace(group, events=[_place_event(e, (), len(group.tids), terms, is_wanted) for e in group.events])
         for group in exploration.groups
     ]
 
 
+def place_reused_buffers(
+    exploration: Exploration, program: Program, terms: SymbolicValueTable, reusing: Set[Step]
+) -> list[GroupTrace]:
+    """Returns the groups of an exploration with numbers as addresses of the accesses that may race.
+
+    reusing: the loads and stores of buffers that are both read and written; no others can race.
+    """
+    uses = program.analysis(StoresOfLoads)
+    return [replace(group, events=_place_events(group, uses, terms, reusing)) for group in exploration.groups]
+
+
 def _place_events(
-    group: GroupTrace, uses: StoresOfLoads, terms: SymbolicValueTable
+    group: GroupTrace, uses: StoresOfLoads, terms: SymbolicValueTable, reusing: Set[Step]
 ) -> list[TraceEvent | GroupEvent | UnknownCall]:
+    using = {load: uses.stores_of(load) for load in reusing if _has(load, "read")}
+    compared = {load for load, stores in using.items() if stores}.union(*using.values())
     executed: dict[Step, set[int]] = defaultdict(set)
     for event in group.events:
-        who = event.participants if isinstance(event, GroupEvent) else None
-        executed[event.step].update(n for n in range(len(group.tids)) if who is None or who[n])
-    unused: dict[Step, set[int]] = {}
-    for load, threads in executed.items():
-        stores = uses.stores_of(load) if _has(load, "read") else ()
-        if stores:
-            unused[load] = threads.difference(*(executed.get(store, ()) for store in stores))
-    return [
-        _place_event(event, unused.get(event.step, ()), len(group.tids), terms, _may_race) for event in group.events
-    ]
+        if event.step in compared:
+            who = event.participants if isinstance(event, GroupEvent) else None
+            executed[event.step].update(n for n in range(len(group.tids)) if who is None or who[n])
+    unused = {
+        load: executed[load].difference(*(executed.get(store, ()) for store in stores))
+        for load, stores in using.items()
+        if stores and load in executed
+    }
+
+    def may_race(event: TraceEvent | GroupEvent) -> bool:
+        return event.step in reusing and _may_race(event)
+
+    return [_place_event(event, unused.get(event.step, ()), len(group.tids), terms, may_race) for event in group.events]
 
 
 def _place_event(
