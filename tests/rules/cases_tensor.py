@@ -19,6 +19,7 @@ _STORED = "tcgen05.wait::st.sync.aligned;"
 _WAIT = "again: mbarrier.try_wait.parity.shared::cta.b64 %p5, [bars], 0; @!%p5 bra again;"
 _RELAXED = _WAIT.replace(".shared::cta", ".relaxed.cta.shared::cta")
 _OUT = "st.global.b32 [%rd2], %r20;"
+_PACK = "mov.b64 %rd7, {%r20, %r1};"
 _LEAVE = f"{_BEFORE} bar.sync 0; @!%p3 bra end;\n{_GIVE_BACK}\nend:"
 
 #: The first warp allocates, all threads read the address; %r12 has the lanes of the executing warp.
@@ -425,6 +426,14 @@ REGISTERS = (
     ),
     _load_case(
         "a wait for stores is none for a load", f"{_LOAD} //= load\n{_STORED}\n{_OUT} //? PTX316 load\n{_LOADED}"
+    ),
+    _load_case(
+        "a register is packed before the wait and used after it",
+        f"{_LOAD} {_PACK} {_LOADED} st.global.b64 [%rd2], %rd7;",
+    ),
+    _load_case(
+        "a packed register is used before the wait",
+        f"{_LOAD} {_PACK} //= load\nst.global.b64 [%rd2], %rd7; //? PTX316 load\n{_LOADED}",
     ),
     _load_case("another register is used before the wait", f"{_LOAD} st.global.b32 [%rd2], %r1; {_LOADED} {_OUT}"),
     _load_case(

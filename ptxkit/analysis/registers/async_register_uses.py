@@ -30,8 +30,8 @@ class AsyncRegisterUses:
         """The plain moves between registers, by source."""
         found: dict[str, list[WgmmaEvent]] = defaultdict(list)
         for event in map(self.events.__getitem__, self._program.steps if self.issues else ()):
-            if event.kind is WgmmaEventKind.COPY and event.source is not None:
-                found[event.source].append(event)
+            for source in event.sources:
+                found[source].append(event)
         return found
 
     @cached_property

@@ -42,8 +42,7 @@ class _RegisterFenceDomain:
         self.fences = tuple(each.step for each in events if each.kind is WgmmaEventKind.FENCE)
         sources: dict[str, list[str]] = defaultdict(list)
         for each in events:
-            if each.kind is WgmmaEventKind.COPY and each.source is not None:
-                sources[each.target].append(each.source)
+            sources[each.target].extend(each.sources)
         names = Worklist(name for issue in self.issues for name in sorted(issue.registers))
         for name in names:
             names.add(sources.get(name, ()))
@@ -75,7 +74,7 @@ class _RegisterFenceDomain:
                 return accessed, _merge(written, ((event.accumulator_count, self._mask(event.accumulators)),))
             case WgmmaEventKind.COPY:
                 target = self._bits.get(event.target, 0)
-                source = _START if event.source is None else self._bits.get(event.source, 0)
+                source = sum(self._bits.get(each, 0) for each in event.sources) if event.sources else _START
                 renamed = ((count, _rename(mask, source, target)) for count, mask in written)
                 return _rename(accessed, source, target), tuple(renamed)
         return state

@@ -15,6 +15,9 @@ from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Control, RegisterFen
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.syntax.tree import Integer, Name
 
+_PACKED_IN_FLIGHT = "tcgen05.ld"
+"""The mechanism whose registers compilers pack into wider ones before the wait, as `ptxas` makes each use wait."""
+
 
 class WgmmaEventKind(Enum):
     """The effect of a step on a group of asynchronous operations."""
@@ -34,8 +37,8 @@ class WgmmaEvent:
 
     registers: all registers that the step names. accumulators, fragments: of an issue, the registers that it writes,
     and those of A that it only reads. pending: of a wait, the number of groups that it leaves pending, less one if it
-    commits first: -1 where it also completes operations that no commit followed. source: of a copy, the register that
-    it copies, None for a constant. target: of a copy, the register that it writes. accumulator_count: of an issue, the
+    commits first: -1 where it also completes operations that no commit followed. sources: of a copy, the registers that
+    it copies, none for a constant. target: of a copy, the register that it writes. accumulator_count: of an issue, the
     number of its accumulators. is_guarded: whether the step has a guard.
     """
 
@@ -45,7 +48,7 @@ class WgmmaEvent:
     accumulators: frozenset[str] = frozenset()
     fragments: frozenset[str] = frozenset()
     pending: int = 0
-    source: str | None = None
+    sources: tuple[str, ...] = ()
     target: str = ""
     accumulator_count: int = 0
     is_guarded: bool = False
@@ -88,7 +91,7 @@ class WgmmaEvents:
                     return WgmmaEvent(step, WgmmaEventKind.UNKNOWN)
         if step.match is None:
             return WgmmaEvent(step, WgmmaEventKind.UNKNOWN)
-        return _copy_event(step, guarded) or WgmmaEvent(
+        return _copy_event(step, guarded, packs=self._group == _PACKED_IN_FLIGHT) or WgmmaEvent(
             step, WgmmaEventKind.OTHER, frozenset(named_registers(step)), is_guarded=guarded
         )
 
@@ -119,22 +122,24 @@ def _pending_groups(step: Step, effect: WaitGroup) -> int | None:
     return pending.value if isinstance(pending, ConstantExpr) and isinstance(pending.value, int) else None
 
 
-def _copy_event(step: Step, guarded: bool) -> WgmmaEvent | None:
-    """Returns the event of a plain move of a register or constant to another register; None for any other step."""
+def _copy_event(step: Step, guarded: bool, *, packs: bool) -> WgmmaEvent | None:
+    """Returns the event of a plain move of a register or constant to another register; None for any other step.
+
+    packs: whether a move that packs several registers into one is plain, too.
+    """
     match, operands = step.match, step.instruction.operands
     if match is None or len(match.effects) != 1 or len(operands) != 2:
         return None
     effect = match.effects[0]
     target, source = operands
-    is_copy = isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "copy"
-    if not is_copy or not isinstance(target, Name):
+    function = effect.value.function if isinstance(effect, Value) and isinstance(effect.value, CallExpr) else ""
+    if not isinstance(target, Name) or not (function == "copy" or (packs and function == "pack")):
         return None
-    name = step.scope.register_name(source.text) if isinstance(source, Name) else None
     return WgmmaEvent(
         step,
         WgmmaEventKind.COPY,
         frozenset(named_registers(step)),
-        source=name,
+        sources=tuple(dict.fromkeys(registers_in(source, step.scope))),
         target=step.scope.register_name(target.text),
         is_guarded=guarded,
     )

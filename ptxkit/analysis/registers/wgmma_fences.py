@@ -126,4 +126,4 @@ class WgmmaFences:
 def _rename_through_move(part: WgmmaEvent, wanted: frozenset[str]) -> frozenset[str]:
     """Returns the registers before a move. The move of a constant has no source: compilers may place it anywhere."""
     rest = wanted if part.is_guarded else wanted - {part.target}
-    return rest | {part.source} if part.source is not None else rest
+    return rest.union(part.sources)

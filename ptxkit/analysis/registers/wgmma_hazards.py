@@ -210,7 +210,7 @@ def _intersect(first: InflightRegisters, second: InflightRegisters) -> InflightR
 
 def _transfer_copy(part: WgmmaEvent, used: InflightRegisters) -> None:
     """Makes the target of a move a name for the registers of its source, and not for those that it named before."""
-    owner = used.get(part.source) if part.source is not None else None
+    owner = next((used[each] for each in part.sources if each in used), None)
     if owner is not None and not part.is_guarded:
         used[part.target] = owner
     elif part.target in used:
