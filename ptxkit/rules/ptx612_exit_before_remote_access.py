@@ -6,7 +6,8 @@ What it does
     of a CTA to another CTA if nothing signals their completion to the CTA that issued them.
 
     The question is left open where the kernel uses results of strong loads or atomics, for which a CTA may wait before
-    it exits.
+    it exits, and where only a collective instruction such as `elect.sync`, which orders no memory, is between the
+    access and the signal of another lane.
 
 Why it matters
     The shared memory of a CTA is released when the CTA exits, and may then belong to another CTA. A later access
@@ -35,7 +36,7 @@ from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
 from ptxkit.analysis.cluster.cluster_lifetime import ExitSafety
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.obligation_sites import is_remote, sites_of
 from ptxkit.rules.partner_proofs import prove_own_cta
@@ -46,6 +47,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1:
         return
     polls = may_poll_memory(kernel.program)
+    limit = kernel.scenarios[0].scenario.launch
     for number, facts in enumerate(kernel.scenarios):
         rank = facts.scenario.rank
         exit_safety = ExitSafety(facts, [other for other in kernel.cluster_of(number) if other is not facts])
@@ -58,9 +60,14 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             if exit_safety.may_await_unknown_signal:
                 yield OpenObligation(event.step, ptx6xx.SIGNAL_MAY_DELAY_EXIT())
                 continue
+            if limit.is_limit and facts.scenario.launch.block != limit.block:  # a smaller block may lack who waits
+                yield OpenObligation(event.step, ptx3xx.BLOCK_SIZE_NOT_KNOWN(), "block")
+                continue
             own = thread in facts.threads.values()
             finding = _finding(event.step, rank, own=own)
             yield Observation((event.step, None), number, exit_safety.is_certain, finding)
+        for event in exit_safety.converging_accesses():
+            yield OpenObligation(event.step, ptx6xx.CONVERGENCE_MAY_DELAY_EXIT())
 
 
 def _finding(step: Step, rank: int, *, own: bool) -> Finding:

@@ -208,9 +208,9 @@ read: ld.shared.u32 %r20, [%r2]; st.global.u32 [%rd2], %r20; {MEET}""",
         f"atom.shared::cluster.add.u32 %r20, [%r10], 1; {MEET}",
     ),
     case(
-        "a question remains where the kernel does not fix the size of its clusters",
-        "st.shared::cluster.u32 [%r10], 1;",
-        undecided=("PTX611", "PTX612"),
+        "a store to the next CTA is wrong with each size of the cluster with which there is one",
+        "st.shared::cluster.u32 [%r10], 1; //? PTX611 //? PTX612",
+        undecided=("PTX206",),
         bounds=".reqntid 128, 1, 1",
     ),
     case(
@@ -267,6 +267,7 @@ setp.eq.u32 %p5, %r12, 0; .reg .b16 %rs<2>; mov.u16 %rs1, 3; not.pred %p4, %p5; 
 @%p4 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2.multicast::cluster \
 [%r2], [%rd1, {{%r20}}], [%r5], %rs1;"""
 
+BY_ONE_LANE = "setp.ne.u32 %p5, %r1, 1; @%p5 bra stored; st.shared::cluster.u32 [%r10], 1; stored:"
 #: The register keeps its value, which the analysis does not know.
 HIDE = "mov.u32 %r20, %clock; shl.b32 %r20, %r20, 28; or.b32 %r20, %r20, {0}; and.b32 {0}, %r20, 0xfffffff;"
 
@@ -299,6 +300,21 @@ FAREWELLS = (
     case(
         "a store by another thread than the one whose arrival may publish it",
         f"{ONE} {MEET} @%p2 st.shared::cluster.u32 [%r10], 1; bar.sync 0; @%p1 {ARRIVE}\n{WAIT}",
+    ),
+    case(
+        "threads that a smaller block does not have wait for the arrival before the exit",
+        f"{ONE} {MEET} @%p1 {ARRIVE} setp.lt.u32 %p5, %r1, 64; @%p5 bra end; {WAIT} end:",
+        bounds=".maxntid 128, 1, 1\n.reqnctapercluster 2, 1, 1",
+        undecided=("PTX612",),
+    ),
+    case(
+        "whether a store is over when the lanes of its warp have only converged before the arrival is open",
+        f"{ONE} {MEET} {BY_ONE_LANE} elect.sync %r20|%p4, -1; @%p1 {ARRIVE}\n{WAIT}",
+        undecided=("PTX612",),
+    ),
+    case(
+        "a store before a barrier of the warp, after which another lane arrives",
+        f"{ONE} {MEET} {BY_ONE_LANE} bar.warp.sync -1; @%p1 {ARRIVE}\n{WAIT}",
     ),
     case(
         "a store by a thread that arrives at a barrier, after which another one publishes it",

@@ -30,6 +30,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait
+from ptxkit.semantics.ordering import is_warp_convergence
 
 _RANK_BITS = 0xFF << CTA_BITS
 
@@ -70,6 +71,18 @@ class ExitSafety:
                     and not self._may_be_acknowledged(event)
                 ):
                     yield thread, position, event
+
+    def converging_accesses(self) -> Iterator[TraceEvent]:
+        """Yields the accesses that precede an awaited signal only because lanes converge, which orders no memory."""
+        for reach in self._remote_accesses:
+            if (
+                not self._outlives(reach.thread, reach.position)
+                and not self._is_signal_of_own_thread(reach)
+                and self._may_await_signal_after(reach)
+                and self._last_releases(reach.thread)[1] <= reach.position
+                and not self._completes_remotely(reach)
+            ):
+                yield reach.event
 
     @cached_property
     def may_await_unknown_signal(self) -> bool:
@@ -129,12 +142,14 @@ class ExitSafety:
 
     def _may_await_signal_after(self, reach: RemoteAccess) -> bool:
         """Returns whether the CTA may wait for a signal that is, or follows, a remote access."""
-        if self._is_awaited_signal(reach):
+        if self._is_signal_of_own_thread(reach):
             return True
-        last = self._last_awaited_signal
-        if last.get(reach.thread, -1) > reach.position:
-            return True
-        return any(thread is not reach.thread for thread in last) and self._may_notify_others(reach)
+        is_signaled = any(thread is not reach.thread for thread in self._last_awaited_signal)
+        return is_signaled and self._may_notify_others(reach)
+
+    def _is_signal_of_own_thread(self, reach: RemoteAccess) -> bool:
+        """Returns whether a remote access is an awaited signal, or its thread sends one afterwards."""
+        return self._is_awaited_signal(reach) or self._last_awaited_signal.get(reach.thread, -1) > reach.position
 
     @cached_property
     def _last_awaited_signal(self) -> dict[ThreadView, int]:
@@ -150,19 +165,24 @@ class ExitSafety:
 
         They may if its thread releases afterwards, or if they wait for its completion in another CTA.
         """
-        thread = reach.thread
-        if thread not in self._last_release_cache:
-            self._last_release_cache[thread] = self._last_release(thread)
-        return self._last_release_cache[thread] > reach.position or self._completes_remotely(reach)
+        return self._last_releases(reach.thread)[0] > reach.position or self._completes_remotely(reach)
 
     @cached_property
-    def _last_release_cache(self) -> dict[ThreadView, int]:
-        """The results of `_last_release`."""
+    def _last_releases_cache(self) -> dict[ThreadView, tuple[int, int]]:
+        """The results of `_last_releases`."""
         return {}
 
-    def _last_release(self, thread: ThreadView) -> int:
-        """Returns the last position at which a thread releases to others; -1 if it never does."""
-        last = -1
+    def _last_releases(self, thread: ThreadView) -> tuple[int, int]:
+        """Returns the last position at which a thread may release to others, with or without the convergence of lanes.
+
+        A position is -1 if the thread never releases.
+        """
+        if thread not in self._last_releases_cache:
+            self._last_releases_cache[thread] = self._find_last_releases(thread)
+        return self._last_releases_cache[thread]
+
+    def _find_last_releases(self, thread: ThreadView) -> tuple[int, int]:
+        last = ordered = -1
         for position, event in thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
             effect = event.effect
             if isinstance(effect, Barrier) and effect.level == "cluster":
@@ -172,7 +192,8 @@ class ExitSafety:
                 signals = not isinstance(effect, Access) or effect.completion == "mbarrier"
             if signals:
                 last = max(last, position)
-        return last
+                ordered = ordered if is_warp_convergence(effect) else max(ordered, position)
+        return last, ordered
 
     def _completes_remotely(self, reach: RemoteAccess) -> bool:
         """Returns whether a copy completes only on mbarriers of other CTAs, and a thread there waits for it.

@@ -179,6 +179,10 @@ FLAG_MAY_DELAY_EXIT = _text(
 SIGNAL_MAY_DELAY_EXIT = _text(
     "whether the CTA waits before its exit for a signal that follows the access: an mbarrier is unknown"
 )
+CONVERGENCE_MAY_DELAY_EXIT = _text(
+    "whether the access is over when another lane of the warp signals the CTA: the lanes only converge before it, "
+    "which orders no memory"
+)
 MEET_BEFORE_EXIT = _text(
     "synchronize the cluster before it exits: `barrier.cluster.arrive.release.aligned;` and then "
     "`barrier.cluster.wait.acquire.aligned;`"
