@@ -3,6 +3,8 @@
 A kernel that interacts with the CTAs of its cluster was executed as a cluster of one CTA, which has no other CTA to
 access. What is wrong at all sizes is a warning: a launch of another size may be correct, so it is not proven. Where the
 block size is not declared either, what depends on the number of threads remains a question.
+At a size at which an instruction names a CTA that the cluster does not have, the kernel cannot be launched: such a size
+does not count, if the kernel numbers its CTAs along one dimension, as the tried clusters do.
 What some sizes violate or leave open, and a question about the size, holds on the condition that the cluster has a size
 at which nothing else was found. Everything else remains a question, which names the sizes that are wrong or correct.
 """
@@ -14,13 +16,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Program
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided
-from ptxkit.diagnostics.catalogue import notes, ptx3xx
+from ptxkit.diagnostics.catalogue import notes, ptx2xx, ptx3xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.launch_contract import ClusterLimits
 from ptxkit.rules.launch_trials import LaunchTrials, join_open, sizes_with_violation
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
+from ptxkit.syntax.tree import operand_names
 
 CLUSTER_SIZES = (1, 2, 4)
 """The numbers of CTAs of a cluster that are tried, until one of several CTAs is correct."""
@@ -46,7 +50,8 @@ class ClusterSizeTrials:
             launch = kernel.explorer.launch
             is_declared = launch.is_exact or launch.is_limit
             open_codes = frozenset(rule.code for rule in rules if rule.compares_all_threads and not is_declared)
-            _merge(judge, kernel.program.function.name, asked, tried, open_codes)
+            counting = [each for each in tried if not each.lacks_ctas] if _has_linear_clusters(kernel.program) else []
+            _merge(judge, kernel.program.function.name, asked, tried, counting or tried, open_codes)
 
     def _try_sizes(
         self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule], asked: Iterable[CodeSpan]
@@ -86,6 +91,11 @@ class _Trial:
     wrong: Mapping[CodeSpan, Diagnostic]
     undecided: Sequence[Undecided]
 
+    @property
+    def lacks_ctas(self) -> bool:
+        """Whether clusters of the size have too few CTAs: a number is out of its limits that is not in other ones."""
+        return any(code == ptx2xx.NUMBER_OUT_OF_RANGE for code, _ in self.wrong)
+
     def mentions(self, place: CodeSpan) -> bool:
         """Returns whether the rule found a violation in clusters of the size, or has a question at the place."""
         return any(code == place[0] for code, _ in self.wrong) or any(
@@ -103,18 +113,21 @@ def _merge(
     kernel: str,
     asked: Mapping[CodeSpan, Undecided],
     trials: Sequence[_Trial],
+    counting: Sequence[_Trial],
     open_codes: Collection[str],
 ) -> None:
     """Replaces the questions by what the trials decide, and adds what only some sizes violate or leave open.
 
     A rule with a question about the size already states the condition: its other questions need not state it again.
 
+    counting: the trials at whose sizes the kernel can be launched. A violation in all of these is a warning.
     open_codes: the rules whose questions remain, whatever the size of the cluster, because the size of the block is not
     known either, and they count what all threads do.
     """
-    always = {place for place in set.intersection(*(set(each.wrong) for each in trials)) if place[0] not in open_codes}
-    warned = {id(item): item for place, item in trials[-1].wrong.items() if place in always}
-    sizes = [trial.size for trial in trials]
+    common = set.intersection(*(set(each.wrong) for each in counting))
+    always = {place for place in common if place[0] not in open_codes}
+    warned = {id(item): item for place, item in counting[-1].wrong.items() if place in always}
+    sizes = [trial.size for trial in counting]
     judge.diagnostics.extend(_as_warning(item, sizes) for item in warned.values())
     unchanged = [item for item in judge.undecided if (item.code, item.span) not in asked]
     known = {(item.code, item.span) for item in unchanged} | always
@@ -137,6 +150,18 @@ def _merge(
         for place, item in questions.items()
         if place not in known
     ]
+
+
+def _has_linear_clusters(program: Program) -> bool:
+    """Returns whether a kernel reads the position of its CTA in the cluster, if at all, along the first dimension."""
+    names = {
+        name
+        for code in program.functions
+        for step in code.steps
+        for operand in step.instruction.operands
+        for name in operand_names(operand)
+    }
+    return not any(name.startswith(("%cluster_ctaid", "%cluster_nctaid")) and not name.endswith(".x") for name in names)
 
 
 def _with_sizes(item: Undecided, trials: Sequence[_Trial], holds: tuple[ClusterLimits, ...]) -> Undecided:

@@ -28,10 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
-from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx
+from ptxkit.diagnostics.catalogue import fix_titles, ptx2xx, ptx3xx
 from ptxkit.rules.address_proofs import prove_number
 from ptxkit.rules.function_proofs import FunctionProofs
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
@@ -40,14 +42,17 @@ from ptxkit.rules.operand_agreement import observe_further_ctas, observe_operand
 
 #: The kinds of violations by a number.
 KINDS = ("multiple", "range", "rule", "rank", "mask")
+#: Those that depend on the number of CTAs of a cluster.
+_KINDS_OF_CLUSTERS = ("rank", "mask")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks every size, count and number of bytes that is known as a number."""
     grounds, proofs = OperandValidity(kernel.program, kernel.explorer.launch), kernel.program.analysis(FunctionProofs)
+    is_size_unknown = has_unknown_cluster_size(kernel)
 
     def is_reported(misfit: OperandViolation) -> bool | None:
-        if misfit.kind not in KINDS:
+        if misfit.kind not in KINDS or (is_size_unknown and misfit.kind in _KINDS_OF_CLUSTERS):
             return False
         decided = grounds.is_launch_independent(misfit)
         return _is_constant(proofs, misfit) if decided is False else decided
@@ -60,6 +65,16 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 
     known = list(observe_operand_violations(kernel, is_reported, _finding))
     yield from (*known, *observe_further_ctas(kernel, known, is_certain, _finding))
+    if is_size_unknown:
+        for step in _steps_for_larger_clusters(kernel):
+            yield OpenObligation(step, ptx3xx.CLUSTER_SIZE_NOT_KNOWN(), "cluster")
+
+
+def _steps_for_larger_clusters(kernel: KernelFacts) -> list[Step]:
+    """Returns the instructions with the number or the mask of a CTA that the executed cluster does not have."""
+    traces = (thread.trace for facts in kernel.scenarios for thread in facts.threads.values())
+    found = (misfit for trace in traces for misfit in trace.operand_violations.values())
+    return list(dict.fromkeys(misfit.step for misfit in found if misfit.kind in _KINDS_OF_CLUSTERS))
 
 
 def _is_constant(proofs: FunctionProofs, misfit: OperandViolation) -> bool:

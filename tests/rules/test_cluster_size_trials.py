@@ -138,7 +138,7 @@ def test_a_signal_to_a_cta_that_a_cluster_of_one_does_not_have_is_decided_with_t
     )
     assert verdict.diagnostics == ()
     found = [item for item in verdict.undecided if item.code == "PTX504"]
-    assert [item.conditions for item in found] == [(ClusterLimits(possible=(2,)),)]
+    assert [item.conditions for item in found] == [(ClusterLimits(possible=(2,), failing=(1,), code="PTX206"),)]
 
 
 def test_a_declared_size_is_not_tried() -> None:
@@ -224,3 +224,19 @@ NEXT:
   @%p1 bra NEXT;
   mov.u32 %r1, %tid.x;
 """
+
+
+def test_a_size_without_a_named_cta_does_not_count() -> None:
+    """Each CTA reads the shared memory of the second one, which may have exited."""
+    remote = "  mapa.shared::cluster.u32 %r4, %r3, 1;\n  ld.shared::cluster.u32 %r5, [%r4];\n"
+    leave = "  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;\n  ret;"
+    correct = lint(replace_once((leave, remote + leave)))
+    assert correct.diagnostics == ()
+    assert {item.conditions for item in correct.undecided if item.code == "PTX206"} == {
+        (ClusterLimits(possible=(2,), failing=(1,), code="PTX206"),)
+    }
+    [found] = lint(replace_once((leave, remote + "  ret;"))).diagnostics
+    assert (found.code, found.severity) == ("PTX612", Severity.WARNING)
+    assert found.notes[-1].endswith("this holds if the size is 2 or 4")
+    other = ("  mov.u32 %r1, %tid.x;\n", "  mov.u32 %r1, %tid.x;\n  mov.u32 %r4, %cluster_ctaid.y;\n")
+    assert lint(replace_once(other, (leave, remote + "  ret;"))).diagnostics == ()

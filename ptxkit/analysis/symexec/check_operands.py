@@ -121,7 +121,7 @@ def _alignment_check(operands: OperandCompiler, role: str, space: str, alignment
                     step, role, held[1], "alignment", stated, held[0], thread=thread, is_first=first
                 )
                 state.trace.operand_violations[(step, role)] = misfit
-            elif held is not None and rank >= ctas > 1:
+            elif held is not None and rank >= ctas:
                 state.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
 
     def check(state: GroupState) -> None:
@@ -285,7 +285,7 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
 
 
 def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
-    """Yields the checks of CTA masks, which must be within the cluster, where directives declare its size."""
+    """Yields the checks of CTA masks, which must be within the cluster."""
     for role in cta_masks(match):
         operand = operands.step.operand(role)
         if operand is not None:
@@ -303,7 +303,7 @@ def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReade
 
     def check(state: GroupState) -> None:
         value, ctas = value_of_lane(reader(state), state.first_active), state.scenario.launch.cluster_size
-        if isinstance(value, int) and ctas > 1 and (value & 0xFFFF_FFFF) >> ctas:
+        if isinstance(value, int) and (value & 0xFFFF_FFFF) >> ctas:
             state.trace.operand_violations.setdefault((step, role), OperandViolation(step, role, value, "mask", ctas))
 
     return check
