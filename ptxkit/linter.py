@@ -216,7 +216,15 @@ def lint_module(
 
     module, launched = apply_overrides(module, settings)
     shows = settings.is_enabled if settings.selections else None
-    analyzed = analyze(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored, judged=judged)
+    analyzed = analyze(
+        launched,
+        settings.policy,
+        notes=settings.notes,
+        shows=shows,
+        explored=explored,
+        judged=judged,
+        effort=settings.effort,
+    )
     return apply_settings(_merge(validate(module), analyzed), settings)
 
 

@@ -50,7 +50,9 @@ class KernelRun:
 
     launch: a description of the geometry. arguments: all that were passed, each once. runs: their number; whole: those
     that ended without an error in the arguments. steps: thread-instructions. reached: the number of the kernel's
-    instructions that were executed with valid arguments; instructions: their total number.
+    instructions that were executed with valid arguments; instructions: their total number. questions: the number of
+    instructions about which the rules have an open question; asked: that of those that were executed. limits: a limit
+    of time that the user gave.
     """
 
     kernel: str
@@ -61,6 +63,9 @@ class KernelRun:
     steps: int
     reached: int = 0
     instructions: int = 0
+    questions: int = 0
+    asked: int = 0
+    limits: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ settings.load_profile("suite")  # `--hypothesis-profile=default` has more exampl
 
 
 BUDGET_SLOWDOWN = 20
-"""The factor by which processor time passes more slowly for budgets of the reference machine and of `verify`."""
+"""The factor by which processor time passes more slowly for budgets of runs of the reference machine."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,9 +42,8 @@ def _budgets_that_a_slow_machine_keeps() -> None:
     """No run in a test ends because the processor is slow; those that must end by their time get little of it."""
     from ptxkit.emulator.driver import runner
     from ptxkit.emulator.engine import machine
-    from ptxkit.verifier import run_session, suitable_launch, verify
 
-    for module in (runner, machine, run_session, suitable_launch, verify):
+    for module in (runner, machine):
         assert module.time is time
         module.time = SimpleNamespace(thread_time=lambda: time.thread_time() / BUDGET_SLOWDOWN)
 

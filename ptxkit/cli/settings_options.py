@@ -91,6 +91,11 @@ _RULE_OPTIONS = (
         help="Also report redundant synchronization (PTX9xx).",
     ),
     click.option(
+        "--effort",
+        type=SettingParam(parsers.parse_effort, "EFFORT"),
+        help="Limits of the analysis, counted in steps: low, normal (default), high, or a factor such as 2.",
+    ),
+    click.option(
         "--baseline",
         metavar="FILE",
         shell_complete=shell_completion.complete_paths,
@@ -112,8 +117,8 @@ _HEADING_OPTIONS = (
 )
 _OPTIONS = (*_RULE_OPTIONS, *_HEADING_OPTIONS, launch_option, *_FILE_OPTIONS)
 
-RULE_NAMES = ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes", "--baseline")
-"""The options of `settings_options` that select and grade rules."""
+RULE_NAMES = ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes", "--effort", "--baseline")
+"""The options of `settings_options` that select and grade rules, and limit their work."""
 MODULE_NAMES = ("--target", "--ptx-version", "--launch")
 """Those that replace what a module declares."""
 CONFIGURATION_NAMES = ("--config", "--isolated")
@@ -151,6 +156,7 @@ def layer_of(given: Mapping[str, Any]) -> ConfigLayer:
         severity=tuple(given["severity"]),
         policy=given["policy"],
         notes=given["notes"],
+        effort=given["effort"],
         target=given.get("target"),
         ptx_version=given.get("ptx_version"),
         launch=tuple(given["launch"]),

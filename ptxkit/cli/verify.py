@@ -76,9 +76,8 @@ _EXIT_STATUSES = {
     "--seconds",
     type=Seconds(),
     metavar="TIME",
-    default="60",
-    show_default=True,
-    help="CPU-time limit per kernel, in seconds, or as 10m or 2h.",
+    help="CPU-time limit per kernel, in seconds, or as 10m or 2h; the results then depend on the computer.  [default: "
+    "none; see --effort]",
 )
 @format_option(FORMATS)
 @report_options
@@ -94,7 +93,7 @@ def verify(  # noqa: PLR0913 (options)
     entries: tuple[str, ...],
     schedules: int,
     seed: int,
-    seconds: float,
+    seconds: float | None,
     form: str,
     config: str | None,
     isolated: bool,

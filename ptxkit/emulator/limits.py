@@ -36,9 +36,6 @@ MAX_IMAGE_DIMENSIONS = 3
 MAX_STEPS = 20_000_000
 """The default number of instructions that groups of threads execute in a run: some minutes' work."""
 
-MAX_SECONDS = 60.0
-"""The default number of seconds of processor time of a run."""
-
 MAX_STEPS_BETWEEN_CLOCK_READS = 256
 """The number of steps between two reads of the processor time, each of which is a system call. A run exceeds its limit
 by at most these.

@@ -8,7 +8,6 @@ from contextlib import closing
 from itertools import islice
 
 from ptxkit.analysis.ir.budget import AnalysisBudget
-from ptxkit.analysis.limits import MAX_MODULE_STEPS
 from ptxkit.baseline import BaselineEntry, baseline_entries
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx, ptx5xx, ptx6xx
@@ -69,7 +68,8 @@ class _FixValidator:
         if self._remaining_work <= 0 and not self._guaranteed_attempts:
             return None
         [(code, function, _)] = baseline_entries((item,))
-        budget = AnalysisBudget()
+        budget = AnalysisBudget.of_module(self._settings.effort)
+        steps = budget.steps
         with pause_collection(), closing(lint_incremental(source, self._settings, (function, code), budget)) as results:
             for known in results:
                 self._results[text] = known
@@ -78,7 +78,7 @@ class _FixValidator:
             else:
                 self._complete.add(text)
         self._guaranteed_attempts = max(self._guaranteed_attempts - 1, 0)
-        self._remaining_work -= len(text) + MAX_MODULE_STEPS - budget.steps
+        self._remaining_work -= len(text) + steps - budget.steps
         return known if text in self._complete else None
 
 

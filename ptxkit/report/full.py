@@ -214,6 +214,10 @@ def _run_line(run: KernelRun, options: ReportOptions) -> Line:
     ended = "" if run.whole == run.runs else f" ({run.whole} completed)"
     times = _count(run.runs, "time")
     much = f", {run.reached} of {_count(run.instructions, 'instruction')}"
+    if run.questions:
+        much += f", {run.asked} of {_count(run.questions, 'place')} with open questions"
+    if run.limits:
+        much += f", {run.limits}"
     return (
         (
             escape_text(with_short_names(f"ran {run.kernel} {times}{ended}{much}: {run.launch}; {arguments}", names)),

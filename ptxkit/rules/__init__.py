@@ -53,18 +53,20 @@ def analyze(
     shows: Callable[[str], bool] | None = None,
     explored: dict[str, KernelFacts] | None = None,
     judged: list[JudgedObligation] | None = None,
+    effort: float = 1.0,
 ) -> Verdict:
     """Checks every kernel of a module with the rules.
 
     policy: `isa` reports what the manual forbids; `strict` adds warnings where the manual does not specify the
     behavior. notes: whether redundant synchronization is reported. shows: selects the codes to check, whatever `notes`
     is; None for the default ones. explored: receives the facts of the analyzed kernels by name, for callers that need
-    more than the findings. judged: receives the obligations of all kernels with their verdicts.
+    more than the findings. judged: receives the obligations of all kernels with their verdicts. effort: the factor of
+    the limits of the analysis.
     """
     checked = _checked_rules(notes=notes, shows=shows)
     if checked is None:
         return Verdict(())
-    run = RuleRun(_with_source(module), policy, checked, AnalysisBudget(), explored, judged)
+    run = RuleRun(_with_source(module), policy, checked, AnalysisBudget.of_module(effort), explored, judged)
     for _ in run.run():
         pass
     return run.verdict()
@@ -89,11 +91,12 @@ def analyze_incrementally(
         yield Verdict(())
         return
     module = _with_source(module)
-    run = RuleRun(module, policy, checked, budget or AnalysisBudget())
+    budget = budget or AnalysisBudget.of_module()
+    run = RuleRun(module, policy, checked, budget)
     for _ in run.run(first):
         yield run.verdict()
     if run.is_budget_exceeded:  # what the budget excludes depends on the order
-        run = RuleRun(module, policy, checked, AnalysisBudget())
+        run = RuleRun(module, policy, checked, AnalysisBudget.of_module(budget.effort))
         for _ in run.run():
             yield run.verdict()
     yield run.verdict()

@@ -59,7 +59,7 @@ def _failing_sizes(
     """Yields a condition for each violation, with the numbers of threads with which it occurs."""
     if kernel.explorer.launch.is_exact or not names_thread_counts(kernel.program):
         return
-    launches = LaunchTrials(module, kernel.policy, AnalysisBudget().for_kernel())
+    launches = LaunchTrials(module, kernel.policy, AnalysisBudget.of_module(kernel.program.effort).for_kernel())
     failing: dict[_SizeFailure, list[int]] = defaultdict(list)
     possible: list[int] = []
     for size, trial in BlockSizeTrials(launches).trials(

@@ -11,7 +11,7 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodeled_code import find_unmodeled_code, without_unmodeled_code
-from ptxkit.diagnostics import Verdict
+from ptxkit.diagnostics import Message, Verdict
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_shape_trials import BlockShapeTrials
@@ -48,7 +48,7 @@ class RuleRun:
         self.is_budget_exceeded = False
         self._module, self._source = module, module.source
         self._policy, self._rules, self._kernel_facts, self._judged = policy, rules, explored, judged
-        self._context, self._budget = ModuleContext(module), budget
+        self._context, self._budget = ModuleContext(module, budget.effort), budget
         self._kernels = [each for each in module.functions() if each.kind == "entry" and _has_code(each)]
         self._builders = [VerdictBuilder(self._source) for _ in self._kernels]
         self._callee_builder = VerdictBuilder(self._source)
@@ -117,7 +117,7 @@ class RuleRun:
         explorer.run()
         if not explorer.explorations:
             is_too_large = not explorer.infeasible_scenarios  # other kernels of the module used up the budget
-            reason = ptx3xx.KERNEL_TOO_LARGE() if is_too_large else ptx3xx.USES_TOO_MUCH_SHARED()
+            reason = _too_large(explorer.budget) if is_too_large else ptx3xx.USES_TOO_MUCH_SHARED()
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
             self._judge_obligations(judge, explorer.program, None)
             return
@@ -134,7 +134,7 @@ class RuleRun:
         self._mark_unentered_functions(judge, explorer)
         self._mark_blocked(judge, kernel, rules, checked)
         if explorer.budget.is_exhausted:
-            reason = ptx3xx.KERNEL_TOO_LARGE()
+            reason = _too_large(explorer.budget)
             judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
             try_input_data(judge, kernel, rules)
@@ -208,6 +208,11 @@ class RuleRun:
         for rule in rules:
             if rule.code in checked and not rule.on_request:
                 judge.mark_blocked(rule, checked[rule.code], rule.observe(supposed), reason, explorer.budget)
+
+
+def _too_large(budget: AnalysisBudget) -> Message:
+    """Returns the reason of the questions about a kernel whose analysis has used up its budget."""
+    return ptx3xx.KERNEL_TOO_LARGE(exceeded=budget.exceeded_limit, effort=f"{2 * budget.effort:g}")
 
 
 def _has_code(function: Function) -> bool:

@@ -15,3 +15,6 @@ MAX_PARSED_CHARS = 1 << 21
 
 MAX_SETTINGS_DEPTH = 64
 """The number of parts of a key of a settings file."""
+
+MIN_EFFORT, MAX_EFFORT = 0.01, 1e6
+"""The smallest and the largest factor of the limits of the analysis and of runs."""

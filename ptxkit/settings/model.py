@@ -5,7 +5,7 @@ A level is one settings file or the command line. This module reads no files and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from ptxkit.diagnostics import Severity
@@ -18,6 +18,9 @@ warnings, what the published mixed-proxy memory model, extended with the async p
 """
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+EFFORTS: Mapping[str, float] = {"low": 0.25, "normal": 1.0, "high": 4.0}
+"""The names of factors of the limits, which are counts of steps and so the same on each computer."""
 
 ALWAYS_ENABLED = (ptx1xx.NO_VERDICT, ptx1xx.SYNTAX_ERROR)
 """Codes that no setting disables or lowers: after them nothing was checked, and without them the file would seem
@@ -58,6 +61,7 @@ class ConfigLayer:
     severity: tuple[tuple[str, Severity], ...] = ()
     policy: Policy | None = None
     notes: bool | None = None
+    effort: float | None = None
     target: str | None = None
     ptx_version: tuple[int, int] | None = None
     launch: tuple[KernelLaunch, ...] = ()
@@ -88,14 +92,16 @@ class CodeSelection:
 class Settings:
     """The settings of one input file, combined from all levels.
 
-    target, ptx_version: to check against instead of the module's own `.target` and `.version`. launches: the last one
-    that matches a kernel is used. baseline: the path of the file of known findings.
+    effort: the factor of the limits of the analysis and of runs. target, ptx_version: to check against instead of the
+    module's own `.target` and `.version`. launches: the last one that matches a kernel is used. baseline: the path of
+    the file of known findings.
     """
 
     selections: tuple[CodeSelection, ...] = ()
     severities: tuple[tuple[str, Severity], ...] = ()
     policy: Policy = "isa"
     notes: bool = False
+    effort: float = EFFORTS["normal"]
     target: str | None = None
     ptx_version: tuple[int, int] | None = None
     launches: tuple[KernelLaunch, ...] = ()
@@ -118,6 +124,7 @@ class Settings:
             severities=tuple(item for level in levels for item in level.severity),
             policy=next((level.policy for level in reversed(levels) if level.policy is not None), "isa"),
             notes=next((level.notes for level in reversed(levels) if level.notes is not None), False),
+            effort=next((level.effort for level in reversed(levels) if level.effort is not None), EFFORTS["normal"]),
             target=next((level.target for level in reversed(levels) if level.target is not None), None),
             ptx_version=next((level.ptx_version for level in reversed(levels) if level.ptx_version is not None), None),
             launches=tuple(launch for level in levels for launch in level.launch),

@@ -14,14 +14,15 @@ from ptxkit.diagnostics.catalogue.index import CODES
 from ptxkit.limits import MAX_CTA_THREADS
 from ptxkit.refusal import RefusedError
 from ptxkit.settings.errors import nearest_hint
-from ptxkit.settings.limits import MAX_CTAS
-from ptxkit.settings.model import ALWAYS_ENABLED, KernelLaunch
+from ptxkit.settings.limits import MAX_CTAS, MAX_EFFORT, MIN_EFFORT
+from ptxkit.settings.model import ALWAYS_ENABLED, EFFORTS, KernelLaunch
 
 LIST_HINT = "`ptxkit explain` lists them"
 
 _TARGET_HINT = "`ptxkit isa sm_90a` describes a target"
 _REMOVE = "remove it from the list"
 
+_FACTOR = re.compile(r"\d+(?:\.\d*)?|\.\d+", re.ASCII)
 _NAME = re.compile(r"[a-z][a-z-]+")
 
 
@@ -73,6 +74,17 @@ def parse_code_severity(text: str) -> tuple[str, Severity]:
     if prefix in ALWAYS_ENABLED:
         raise RefusedError(f"{prefix} is always an error: such a file is not checked", _REMOVE)
     return prefix, parse_severity(level.strip())
+
+
+def parse_effort(text: str) -> float:
+    """Parses `low`, `normal`, `high`, or a factor such as `2` or `0.5`."""
+    if text in EFFORTS:
+        return EFFORTS[text]
+    factor = float(text) if _FACTOR.fullmatch(text) else 0.0
+    if not MIN_EFFORT <= factor <= MAX_EFFORT:
+        choices = ", ".join(f"`{each}`" for each in EFFORTS)
+        raise RefusedError(f"`{text}` is not an effort", f"write {choices}, or a factor such as `2`")
+    return factor
 
 
 def parse_target_name(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.settings.model import ON_REQUEST, ConfigLayer, Settings
+from ptxkit.settings.model import EFFORTS, ON_REQUEST, ConfigLayer, Settings
 from ptxkit.untrusted_text import escape_text
 
 
@@ -31,6 +31,8 @@ def _render_layer(level: ConfigLayer) -> list[str]:
         lines.append(f"policy = {_render_text(level.policy)}")
     if level.notes is not None:
         lines.append(f"notes = {str(level.notes).lower()}")
+    if level.effort is not None:
+        lines.append(f"effort = {_render_effort(level.effort)}")
     if level.target is not None:
         lines.append(f"target = {_render_text(level.target)}")
     if level.ptx_version is not None:
@@ -57,7 +59,13 @@ def _render_defaults(settings: Settings, levels: Sequence[ConfigLayer]) -> list[
         lines.append(f"policy = {_render_text(settings.policy)}")
     if all(level.notes is None for level in levels):
         lines.append(f"notes = {str(settings.notes).lower()}")
+    if all(level.effort is None for level in levels):
+        lines.append(f"effort = {_render_effort(settings.effort)}")
     return lines
+
+
+def _render_effort(effort: float) -> str:
+    return next((_render_text(name) for name, factor in EFFORTS.items() if factor == effort), f"{effort:g}")
 
 
 def _render_list(items: Sequence[str]) -> str:

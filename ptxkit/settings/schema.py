@@ -72,6 +72,14 @@ def _parse_policy(text: str) -> Policy:
     return found
 
 
+def _parse_effort(value: object, key: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise _wrong_type(key, value, "a word or a number")
+    return _parse_item(parsers.parse_effort, value, key)
+
+
 def _table_of(
     read_key: Callable[[str], str], read_value: Callable[[object, str], _Value]
 ) -> Callable[[object, str], tuple[tuple[str, _Value], ...]]:
@@ -117,6 +125,7 @@ EXAMPLES = {
     "severity": f'{{ {ptx7xx.TENSOR_WAIT} = "note" }}',
     "policy": '"strict"',
     "notes": "true",
+    "effort": '"high"',
     "target": '"sm_90a"',
     "ptx-version": '"8.7"',
     "launch": '["k:block=128,cluster=2"]',
@@ -132,6 +141,7 @@ KEYS: Mapping[str, Callable[[object, str], object]] = {
     "severity": _table_of(_parse_severity_key, _single_of(parsers.parse_severity)),
     "policy": _single_of(_parse_policy),
     "notes": _parse_flag,
+    "effort": _parse_effort,
     "target": _single_of(parsers.parse_target_name),
     "ptx-version": _single_of(parsers.parse_version),
     "launch": _list_of(parsers.parse_launch),

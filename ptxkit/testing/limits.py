@@ -44,6 +44,9 @@ MAX_RESULT_REGISTERS = 24
 MAX_SEEDS = 60
 """The number of seeds that are tried for different runs of a kernel before they repeat."""
 
+SOAK_EFFORT = 10.0
+"""The factor of the limits of `verify` in a soak."""
+
 SOAK_SECONDS = 600.0
 """The seconds for the runs of a kernel file, and for one run of another kernel."""
 

@@ -15,8 +15,8 @@ from ptxkit.verifier.run_session import RunSession
 class DirectedRuns:
     """The further runs of a session.
 
-    runs_of: the runs with some numbers. buffer_bytes: the size of buffers that earlier runs needed. deadline: the
-    processor time at which they end. progress: is called after each.
+    runs_of: the runs with some numbers. buffer_bytes: the size of buffers that earlier runs needed. progress: is called
+    after each.
     """
 
     def __init__(
@@ -24,11 +24,10 @@ class DirectedRuns:
         session: RunSession,
         runs_of: Callable[[IntegerGuesses], Iterator[VerifierRun]],
         buffer_bytes: int,
-        deadline: float,
         progress: Callable[[], None],
     ) -> None:
         self._session, self._runs_of, self._buffer_bytes = session, runs_of, buffer_bytes
-        self._deadline, self._progress = deadline, progress
+        self._progress = progress
         self._varied: set[Arguments] = set()
 
     def run_all(self, paths: Sequence[Arguments], asked: frozenset[int], *, differ: bool) -> None:
@@ -58,4 +57,4 @@ class DirectedRuns:
         self._run(PathIntegers(numbers, self._buffer_bytes), len(numbers))
 
     def _run(self, numbers: IntegerGuesses, count: int, asked: frozenset[int] | None = None) -> None:
-        self._session.run_further(islice(self._runs_of(numbers), count), self._deadline, self._progress, asked)
+        self._session.run_further(islice(self._runs_of(numbers), count), count, self._progress, asked)

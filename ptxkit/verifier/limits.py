@@ -60,14 +60,23 @@ MAX_VARIED_RUNS = 16
 what may depend on these.
 """
 
+MAX_KERNEL_STEPS = 500_000
+"""The maximum number of instructions that groups of threads execute in all runs of a kernel: about a minute's work."""
+
+MAX_PROBE_STEPS = 40_000
+"""The maximum number of steps of a run that only shows whether a launch is suitable."""
+
+PROBE_SHARE = 0.5
+"""The share of a kernel's steps that all probes of launches may use."""
+
 MAX_RUN_SHARE = 0.2
-"""The largest share of a kernel's time for one run with chosen numbers: several numbers show more than a large one."""
+"""The largest share of a kernel's steps for one run with chosen numbers: several numbers show more than a large one."""
 
 DIRECTED_SHARE = 0.4
-"""The share of a kernel's time that is kept for directed runs, where numbers are chosen."""
+"""The share of a kernel's steps that is kept for directed runs, where numbers are chosen."""
 
 MAX_FURTHER_RUN_SHARE = 0.25
-"""The largest share of the time that is left for one directed run."""
+"""The largest share of the steps that are left for one directed run."""
 
 USUAL_SIZE = 64
 """The number in the words of memory from which a kernel may load sizes and strides: a multiple of those of most tiles,

@@ -25,7 +25,8 @@ class VerifyRequest:
     """The kernels to verify, and their runs.
 
     entries: the kernels to run; empty for all. schedules: the number of runs of each. seed: the seed of all random
-    decisions. seconds: the limit of processor time for each kernel. grid, block, cluster, shared (bytes), arguments (by
+    decisions. seconds: the limit of processor time for each kernel; None: only steps are limited, by the effort of the
+    settings, so that the verdict is the same on each computer. grid, block, cluster, shared (bytes), arguments (by
     what `find_parameter` takes): None, or absent, where they are chosen. trace: whether traces of the
     machine's findings are recorded. settings: what is reported, and how; its policy is ignored in favor of the one
     here.
@@ -35,7 +36,7 @@ class VerifyRequest:
     schedules: int = 20
     seed: int = 0
     policy: Policy = "isa"
-    seconds: float = 60.0
+    seconds: float | None = None
     grid: Shape | None = None
     block: Shape | None = None
     cluster: Shape | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ptxkit.analysis.values.scenario import Arguments, ParameterKey
 from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
-from ptxkit.emulator import RunBudget, RunResult, Violation, run
+from ptxkit.emulator import RunResult, Violation, run
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.driver.uninitialized_dependence import (
     UninitializedDependence,
@@ -20,7 +19,7 @@ from ptxkit.emulator.driver.uninitialized_dependence import (
 from ptxkit.emulator.engine.launch_args import to_dim3
 from ptxkit.fast_dataclasses import replace
 from ptxkit.results import KernelRun
-from ptxkit.source import SourceFile, Span
+from ptxkit.source import Span
 from ptxkit.syntax.tree import Module
 from ptxkit.verifier.argument_choice import VerifierRun
 from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAssumptions
@@ -31,6 +30,7 @@ from ptxkit.verifier.launch_inference import LaunchPlan
 from ptxkit.verifier.limits import MAX_FURTHER_RUN_SHARE, MAX_RUN_SHARE, USUAL_SHARED_ALIGNMENT
 from ptxkit.verifier.path_variation import vary_numbers
 from ptxkit.verifier.run_agreement import FindingKey, RunAgreement
+from ptxkit.verifier.step_budget import StepBudget
 from ptxkit.verifier.violation_diagnostics import (
     ARGUMENTS_NOTE,
     GRID_NOTE,
@@ -47,14 +47,8 @@ if TYPE_CHECKING:
 _MIN_REACHED_SHARE = 0.5
 """The share of a kernel's instructions that runs with chosen arguments must execute to be conclusive."""
 
-_OUT_OF_TIME = "the run has used up its seconds"
-"""The question about a run that was cut short, and that no smaller number replaces."""
-
 _WRONG_BOXES = "another run does not fit the boxes of tensor maps, which were chosen (--arg)"
 """The reason of a question about a copy of a box, where the chosen boxes are wrong."""
-
-_COMPARED_RUNS = 3
-"""The number of runs that are compared with each other, each of which gets an equal part of the remaining time."""
 
 
 class RunSession:
@@ -63,16 +57,18 @@ class RunSession:
     def __init__(
         self,
         module: Module,
-        source: SourceFile,
         kernel: str,
         plan: LaunchPlan,
         fit: LaunchAssumptions,
+        budget: StepBudget,
         *,
         traces: bool,
         strict: bool = False,
     ) -> None:
-        self._strict = strict
-        self._module, self._source, self._kernel, self._plan, self._assumptions = module, source, kernel, plan, fit
+        self._strict, self._budget = strict, budget
+        assert module.source is not None
+        self._module, self._source, self._kernel, self._plan = module, module.source, kernel, plan
+        self._assumptions = fit
         self._is_specified, self._wants_traces = not fit.values, traces
         self._traces: list[FindingTrace] = []
         self._diagnostics: dict[tuple[str, int], Diagnostic] = {}
@@ -89,7 +85,8 @@ class RunSession:
         self._checked_registers: set[str] = set()
         self._first: RunResult | None = None
         self._least_alignment: int | None = None
-        self._is_out_of_time = self._has_wrong_boxes = False
+        self._has_wrong_boxes = False
+        self._cut_short: RunResult | None = None
         self._if_boxes_wrong: dict[FindingKey, Undecided] = {}
         self.is_crowded = False
         """Whether a run ended and was unsuitable only because CTAs interfere with each other."""
@@ -99,49 +96,52 @@ class RunSession:
         trials: Iterator[VerifierRun],
         guesses: IntegerGuesses,
         schedules: int,
-        deadline: float,
+        kept: int,
         progress: Callable[[], None],
     ) -> None:
-        """Runs the kernel for a number of schedules, until a deadline.
+        """Runs the kernel for a number of schedules, until no more than some steps are kept.
 
-        Numbers that do not fit are replaced, and those with which a run takes a large part of the time by smaller ones.
+        Numbers that do not fit are replaced, and those with which a run takes many of the steps by smaller ones.
         """
-        left, now = schedules, time.thread_time()
-        share = deadline - now if self._is_specified else (deadline - now) * MAX_RUN_SHARE
+        left, budget = schedules, self._budget
+        given = budget.left - kept
+        share = given if self._is_specified else int(given * MAX_RUN_SHARE)
         while left:
             trial = next(trials)
-            now = time.thread_time()
-            if now >= deadline:
-                self.add_question("the time for this kernel is used up (--seconds)")
+            if budget.is_used_up(kept):
+                spent = given + kept - budget.left
+                self.add_question(budget.question_of_runs(schedules - left, schedules, spent, given))
                 return
-            fits = self.run(trial, min(deadline, now + share))
-            if self._is_out_of_time:
+            fits = self.run(trial, min(budget.left - kept, share))
+            if self._cut_short is not None and left < schedules and budget.is_used_up(kept):
+                continue  # what was left was too little for another run
+            if self._cut_short is not None:
                 share *= 2  # constants may decide the length of runs, and one that ends shows more than several
                 if not guesses.lower(trial.number):
-                    self.add_question(_OUT_OF_TIME)
+                    self.add_question(budget.question_of_run(self._cut_short))
             if not fits and ((self._leaves_buffer and guesses.grow_buffers()) or guesses.replace(trial.number)):
                 continue  # larger buffers, or another number, may fit
             if left == schedules:
-                self.check_uninitialized_memory(trial, deadline - time.thread_time())
+                self.check_uninitialized_memory(trial)
             progress()
             left -= 1
 
-    def run(self, trial: VerifierRun, deadline: float) -> bool:
-        """Runs the kernel once; returns whether the arguments fit."""
+    def run(self, trial: VerifierRun, steps: int) -> bool:
+        """Runs the kernel once, with at most some steps; returns whether the arguments fit."""
         trial = self._with_alignment(trial)
-        outcome, self._first = self._first or self._run_trial(trial, deadline - time.thread_time()), None
+        outcome, self._first = self._first or self._run_trial(trial, steps), None
         self._runs += 1
         self._steps += outcome.steps
-        self._is_out_of_time = outcome.is_out_of_time
+        self._cut_short = outcome if outcome.exceeded_limit else None
         self._assumption_texts.update(dict.fromkeys(trial.assumptions))
         unfit = len(self._wrong_arguments)
         new = self._add_result(outcome, trial)
         if outcome.is_clean:
-            self._check_uninitialized_registers(outcome.uninitialized_reads, trial, deadline - time.thread_time())
+            self._check_uninitialized_registers(outcome.uninitialized_reads, trial)
         if new and self._wants_traces:
-            self._record_traces(new, trial, deadline - time.thread_time())
+            self._record_traces(new, trial)
         if self._aligns_after(outcome):
-            return self.run(trial, deadline)
+            return self.run(trial, steps)
         return len(self._wrong_arguments) == unfit
 
     @property
@@ -173,21 +173,26 @@ class RunSession:
     def run_further(
         self,
         trials: Iterable[VerifierRun],
-        deadline: float,
+        count: int,
         progress: Callable[[], None],
         asked: frozenset[int] | None = None,
     ) -> None:
         """Runs the kernel with other numbers.
 
-        asked: the offsets of instructions; the runs end when runs with numbers above 1 have led to all of them.
+        count: of the trials. asked: the offsets of instructions; the runs end when runs with numbers above 1 have led
+        to all of them.
         """
-        for trial in trials:
-            now = time.thread_time()
-            if now >= deadline or (asked is not None and asked <= self._significant_offsets):
+        budget = self._budget
+        given = budget.left
+        for done, trial in enumerate(trials):
+            if asked is not None and asked <= self._significant_offsets:
                 return
-            self.run(trial, now + (deadline - now) * MAX_FURTHER_RUN_SHARE)
-            if self._is_out_of_time:
-                self.add_question(_OUT_OF_TIME)
+            if budget.is_used_up():
+                self.add_question(budget.question_of_runs(done, count, given - budget.left, given))
+                return
+            self.run(trial, int(budget.left * MAX_FURTHER_RUN_SHARE) + 1)
+            if self._cut_short is not None:
+                self.add_question(budget.question_of_run(self._cut_short))
             progress()
 
     def variations(self) -> list[Arguments]:
@@ -213,25 +218,24 @@ class RunSession:
         sources = influence.path_sources(self._doubted[key]) if influence is not None else ()
         return [place for place in self._agreement.places if any(leaf.covers(place) for leaf in sources)]
 
-    def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
+    def check_uninitialized_memory(self, trial: VerifierRun) -> None:
         """Checks whether results depend on uninitialized memory."""
         if self._diagnostics or not self._completed_runs:
             return
-        launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
+        launch = self._launch_arguments(trial, self._budget.left)
         found = find_uninitialized_dependence(self._module, self._kernel, **launch)
+        self._budget.spend(found.group_steps)
         self._add_dependences(found, trial)
         for question in found.open_questions("memory") if self._is_specified else ():
             self.add_question(question)
 
-    def _check_uninitialized_registers(
-        self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
-    ) -> None:
+    def _check_uninitialized_registers(self, reads: Sequence[UninitializedRead], trial: VerifierRun) -> None:
         """Checks whether results of a run depend on registers that it read before it wrote them."""
         new = [each for each in reads if each.register not in self._checked_registers]
         self._checked_registers.update(each.register for each in new)
-        found = find_significant_reads(
-            self._module, self._kernel, new, **self._launch_arguments(trial, seconds / _COMPARED_RUNS)
-        )
+        launch = self._launch_arguments(trial, self._budget.left)
+        found = find_significant_reads(self._module, self._kernel, new, **launch)
+        self._budget.spend(found.group_steps)
         for question in found.open_questions("registers"):
             self.add_question(question)
         self._add_dependences(found, trial)
@@ -254,15 +258,15 @@ class RunSession:
                 f"{each.code} {each.offset}", Undecided(each.code, text, self._source, span)
             )
 
-    def is_suitable(self, trial: VerifierRun, seconds: float) -> bool:
+    def is_suitable(self, trial: VerifierRun, steps: int) -> bool:
         """Returns whether no finding of a run shows that the kernel requires other blocks or boxes.
 
-        The run becomes the session's first run unless it exceeded its time, because a repetition would have the same
+        The run becomes the session's first run unless it exceeded its steps, because a repetition would have the same
         result.
         """
-        outcome = self._run_trial(trial, seconds)
+        outcome = self._run_trial(trial, steps)
         if self._aligns_after(outcome):
-            outcome = self._run_trial(trial, seconds)
+            outcome = self._run_trial(trial, steps)
         unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_launch(each)]
         if not unfit:
             self._first = None if outcome.incomplete_reason else outcome
@@ -272,11 +276,13 @@ class RunSession:
         return False
 
     def _run_trial(
-        self, trial: VerifierRun, seconds: float, observers: Sequence[MachineObserver] | None = None
+        self, trial: VerifierRun, steps: int, observers: Sequence[MachineObserver] | None = None
     ) -> RunResult:
-        return run(self._module, self._kernel, observers=observers, **self._launch_arguments(trial, seconds))
+        outcome = run(self._module, self._kernel, observers=observers, **self._launch_arguments(trial, steps))
+        self._budget.spend(outcome.group_steps)
+        return outcome
 
-    def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
+    def _launch_arguments(self, trial: VerifierRun, steps: int) -> dict[str, Any]:
         """Returns the launch arguments of a run."""
         plan = self._plan.of_run(trial.number)
         return {
@@ -287,13 +293,13 @@ class RunSession:
             "arguments": trial.arguments,
             "policy": trial.policy,
             "seed": trial.seed,
-            "budget": RunBudget(seconds=seconds),
+            "budget": self._budget.for_run(steps),
             "strict": self._strict,
             "laneless": self._assumptions.laneless,
             "least_alignment": self._least_alignment,
         }
 
-    def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
+    def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun) -> None:
         """Runs once more with the same seed, and records what led to findings."""
         from ptxkit.emulator.races.event_recorder import EventRecorder
         from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
@@ -301,7 +307,7 @@ class RunSession:
         from ptxkit.verifier.trace_places import TracePlaces
 
         recorder = EventRecorder([(each.code, each.offset) for each in findings])
-        self._run_trial(trial, seconds, recorder.around(HappensBeforeMonitor(strict=self._strict).observers))
+        self._run_trial(trial, self._budget.left, recorder.around(HappensBeforeMonitor(strict=self._strict).observers))
         recorder.capture()
         kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}
         block = to_dim3(self._plan.block, "block")
@@ -321,7 +327,7 @@ class RunSession:
         """Records the results of a run; returns the findings that are new."""
         if outcome.unsupported_reason:
             self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
-        elif outcome.incomplete_reason and not outcome.is_out_of_time:
+        elif outcome.incomplete_reason and not outcome.exceeded_limit:
             self.add_question(outcome.incomplete_reason)
         for each in outcome.unchecked_reasons:
             self.add_question(each)
@@ -369,11 +375,11 @@ class RunSession:
         text = f"{self._kernel}: {reason}"
         self._open_questions.setdefault(text, Undecided(ptx3xx.NOT_REACHED, text, self._source, self._kernel_span()))
 
-    def result(self, maps: Mapping[str, int], places: frozenset[int]) -> KernelResult:
+    def result(self, maps: Mapping[str, int], places: frozenset[int], asked: frozenset[int]) -> KernelResult:
         """Returns the results of all runs.
 
         maps: the parameters that hold unspecified tensor maps, with their number. places: the offsets of the kernel's
-        instructions.
+        instructions. asked: those about which the rules have an open question.
         """
         for key, diagnostic in self._if_runs_agree.items():
             if self._is_shown_whatever_number(key):
@@ -401,7 +407,17 @@ class RunSession:
             self.add_question(f"the chosen arguments lead to {count} only: give --arg")
         launch, arguments = launch_text(self._plan), tuple(self._assumption_texts)
         recorded = KernelRun(
-            self._kernel, launch, arguments, self._runs, self._completed_runs, self._steps, reached, len(places)
+            self._kernel,
+            launch,
+            arguments,
+            self._runs,
+            self._completed_runs,
+            self._steps,
+            reached,
+            len(places),
+            len(asked),
+            len(self._executions.keys() & asked),
+            self._budget.limits_text,
         )
         doubted = [each for key, each in self._undecided.items() if key not in self._diagnostics]
         return KernelResult(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -58,14 +57,12 @@ from ptxkit.verifier.static_questions import (
     lines_of_flag_questions,
     offsets_of_questions,
 )
-from ptxkit.verifier.suitable_launch import find_suitable
+from ptxkit.verifier.step_budget import StepBudget
+from ptxkit.verifier.suitable_launch import are_probes_over, find_suitable
 from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected, known_boxes, map_locations
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import KernelFacts
-
-_PROBE_SHARE = 0.5
-"""The share of the total time that all probes of launches may use."""
 
 
 def verify_source(
@@ -141,7 +138,7 @@ def _verify_kernel(
     boxes = known_boxes(contract)
     guessed = guess_boxes(explored, known, boxes) if chosen and explored is not None else []
     choices = [each for some in guessed or [boxes] for each in infer_maps(flat, unsaid, some)] if chosen else [{}]
-    deadline = time.thread_time() + request.seconds
+    budget = StepBudget(request.settings.effort, request.seconds)
 
     plans = infer_plans(entry, program, request, blocks_within(blocks, known), evidence)
     wide: list[LaunchPlan] = []
@@ -179,7 +176,7 @@ def _verify_kernel(
             unordered_lines=frozenset(lines_of_flag_questions(static, source)),
         )
         return RunSession(
-            module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict"
+            module, entry.name, plan, fit, budget, traces=request.trace, strict=request.policy == "strict"
         )
 
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in choices]
@@ -192,20 +189,21 @@ def _verify_kernel(
 
     found, tries_all = None, False
     if len(candidates) > 1:
-        enough = deadline - (1 - _PROBE_SHARE) * request.seconds
-        found = find_suitable(candidates, session_of, first_of, enough, exact=is_expected(flat))
-        tries_all = time.thread_time() < enough
+        found = find_suitable(candidates, session_of, first_of, budget, exact=is_expected(flat))
+        tries_all = not are_probes_over(budget)
     session, maps = found or (session_of(plans[0], choices[0], exhausted=tries_all), choices[0])
     guesses = IntegerGuesses(buffers=uses.buffers)
-    kept = (deadline - time.thread_time()) * DIRECTED_SHARE if chosen else 0.0
-    session.run_all(runs_of(maps, guesses), guesses, request.schedules, deadline - kept, progress)
-    asked = offsets_of_questions(static) if chosen else frozenset[int]()
-    followed = arguments_of_questions(explored, asked) if explored is not None else []
-    directed = DirectedRuns(session, lambda numbers: runs_of(maps, numbers), guesses.buffer_bytes, deadline, progress)
+    kept = int(budget.left * DIRECTED_SHARE) if chosen else 0
+    session.run_all(runs_of(maps, guesses), guesses, request.schedules, kept, progress)
+    places = frozenset(step.start for step in flat.steps)
+    asked = offsets_of_questions(static) & places
+    followed = arguments_of_questions(explored, asked) if explored is not None and chosen else []
+    directed = DirectedRuns(session, lambda numbers: runs_of(maps, numbers), guesses.buffer_bytes, progress)
     directed.run_all(followed, asked, differ=uses.count_integers({*images, *whole, *request.arguments}) > 1)
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),
-        frozenset(step.start for step in flat.steps),
+        places,
+        asked,
     )
 
 

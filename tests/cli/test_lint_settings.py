@@ -142,6 +142,7 @@ def test_settings_are_shown_with_their_origin(files: Path, ptxkit: Run) -> None:
         'baseline = "b.json"  # command line\n'
         'select = ["PTX"]  # default\n'
         'policy = "isa"  # default\n'
+        'effort = "normal"  # default\n'
     )
     assert "# ." in ptxkit("lint", "--show-settings").stdout
     assert 'ignore = ["PTX9"]  # default' in ptxkit("lint", "--show-settings", "--isolated").stdout

@@ -8,10 +8,14 @@ import pytest
 
 from ptxkit import lint
 from ptxkit.analysis.context import race_accesses, races
+from ptxkit.analysis.ir import budget
+from ptxkit.linter import lint_module
+from ptxkit.settings.model import Settings
+from ptxkit.syntax import parse
 from tests.rules.support import Case
 
 RULES = Path(__file__).resolve().parent.parent.parent / "corpus" / "rules"
-TOO_MANY = "too many accesses to shared memory to compare all of them"
+TOO_MANY = "too many accesses to shared memory to compare all of them; try a larger --effort"
 
 
 def questions(name: str) -> list[tuple[str, str]]:
@@ -37,6 +41,24 @@ def test_no_question_is_added_where_another_rule_reports_the_reason(name: str) -
 
 def test_no_question_is_added_where_the_threads_are_simulated() -> None:
     assert questions("PTX504_bad_two_warps_where_one_should") == []
+
+
+@pytest.mark.parametrize(("effort", "wanted"), [(1.0, [TOO_MANY]), (10_000.0, [])])
+def test_a_larger_effort_compares_more_accesses(
+    effort: float, wanted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(races, "MAX_RACE_PAIR_CHECKS", 1)
+    module = parse((RULES / "PTX621_bad_read_without_barrier.ptx").read_text())
+    assert [item.reason for item in lint_module(module, Settings(effort=effort)).undecided] == wanted
+
+
+def test_a_kernel_that_uses_up_its_lookups_is_a_question_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MAX_TOTAL_PAIR_CHECKS", 5)
+    module = parse((RULES / "PTX401_bad_bulk_reduction.ptx").read_text())
+    found = lint_module(module, Settings()).undecided
+    remedy = "its 5 lookups, or those of the module, are used up; try --effort 2"
+    assert any(item.reason.endswith(remedy) for item in found)
+    assert not any("too large" in item.reason for item in lint_module(module, Settings(effort=10_000.0)).undecided)
 
 
 @pytest.mark.parametrize("limit", ["MAX_ACCESS_INSTANCES", "MAX_RACE_PAIR_CHECKS"])

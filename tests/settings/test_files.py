@@ -60,6 +60,7 @@ ignore = ["PTX403"]
 severity = { PTX402 = "note" }
 policy = "strict"
 notes = true
+effort = 2
 target = "sm_100a"
 ptx-version = "8.7"
 launch = ["k:block=128"]
@@ -72,6 +73,7 @@ baseline = "sub/known.json"
     assert found is not None
     assert (found.select, found.extend_select, found.ignore) == (("PTX4",), ("PTX501", "PTX9"), ("PTX403",))
     assert (found.severity, found.policy, found.notes) == ((("PTX402", Severity.NOTE),), "strict", True)
+    assert found.effort == 2.0
     assert (found.target, found.ptx_version, found.launch[0].block) == ("sm_100a", (8, 7), (128, 1, 1))
     assert found.baseline == str(tmp_path / "sub" / "known.json")
     assert found.per_file_ignores == (("gen/*", ("PTX401",)),)
@@ -100,6 +102,12 @@ baseline = "sub/known.json"
             "ptx-version = 8.7\n",
             'ptxkit.toml:1: `ptx-version` is a number, but must be a string; write `ptx-version = "8.7"`',
         ),
+        (
+            "effort = true\n",
+            "ptxkit.toml:1: `effort` is true or false, but must be a word or a number; write `effort =",
+        ),
+        ('effort = "most"\n', "ptxkit.toml:1: `effort`: `most` is not an effort; write `low`, `normal`, `high`, or"),
+        ("effort = 0\n", "ptxkit.toml:1: `effort`: `0` is not an effort"),
         ('\n[severity]\nPTX4 = "note"\nPTX5 = "bad"\n', "ptxkit.toml:4: `severity`: `bad` is not a severity"),
         ('severity = ["PTX4"]\n', "ptxkit.toml:1: `severity` is a list, but must be a table"),
         (

@@ -23,6 +23,9 @@ from ptxkit.settings.model import KernelLaunch
         (parsers.parse_code_severity, "PTX4 = warning", ("PTX4", Severity.WARNING)),
         (parsers.parse_target_name, "sm_90a", "sm_90a"),
         (parsers.parse_version, "8.7", (8, 7)),
+        (parsers.parse_effort, "low", 0.25),
+        (parsers.parse_effort, "high", 4.0),
+        (parsers.parse_effort, "2.5", 2.5),
         (
             parsers.parse_launch,
             "k:block=128,cluster=2",
@@ -51,6 +54,13 @@ def test_a_word_has_its_value(read: Callable[[str], object], text: str, value: o
         (parsers.parse_target_name, "compute_90", "did you mean `sm_90`?"),
         (parsers.parse_version, "8.9", "there is no PTX version `8.9`"),
         (parsers.parse_version, "nine", "there is no PTX version `nine`"),
+        (
+            parsers.parse_effort,
+            "0.001",
+            "`0.001` is not an effort; write `low`, `normal`, `high`, or a factor such as `2`",
+        ),
+        (parsers.parse_effort, "-1", "`-1` is not an effort"),
+        (parsers.parse_effort, "nan", "`nan` is not an effort"),
         (parsers.parse_launch, "k:bloc=128", "a launch has no key `bloc`; did you mean `block`?"),
         (parsers.parse_launch, "k:grid=128", "a launch has no key `grid`; valid ones are `block`, `cluster`"),
         (parsers.parse_launch, "k:128", "`128` is not a part of a launch; write `block=128` or `cluster=2`"),

@@ -26,7 +26,7 @@ def some(kernel: CorpusKernel, *families: str) -> list[Mutant]:
 
 def test_the_machine_runs_a_mutant_as_the_table_specifies_and_finds_the_fault() -> None:
     chosen = some(KERNEL, "delete-mbarrier-wait", "expect-more", "harmless: fence twice")
-    early, hung, harmless = evaluate_mutants(KERNEL, chosen, EmulationEffort(schedules=4, seconds=20.0))
+    early, hung, harmless = evaluate_mutants(KERNEL, chosen, EmulationEffort(schedules=4, factor=0.4))
     assert early.emulator_codes
     assert "PTX503" in hung.emulator_codes
     assert (harmless.emulator_codes, harmless.is_false_alarm) == ((), False)

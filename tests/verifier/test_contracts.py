@@ -20,7 +20,7 @@ from tests.analysis.contract.test_conditions import MAPS, POINTER, ROLES, bulk_c
 
 def assumptions_of(text: str, schedules: int = 2) -> tuple[str, tuple[str, ...]]:
     """The launch and the arguments of a verification, in words."""
-    result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=60))
+    result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules))
     assert [str(each.message) for each in result.diagnostics] == []
     [run] = result.runs
     assert run.runs == run.whole == schedules

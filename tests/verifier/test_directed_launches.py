@@ -35,7 +35,7 @@ ROW = """ shl.b32 %r2, %r1, 4; mov.u32 %r3, rows; add.u32 %r3, %r3, %r2;
 
 def verify_text(parameters: str, body: str, schedules: int = 4) -> FileResult:
     text = KERNEL.format(parameters=parameters, body=body)
-    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=30.0))
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules))
 
 
 def codes_of(result: FileResult) -> set[str]:

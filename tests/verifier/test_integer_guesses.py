@@ -24,7 +24,7 @@ KERNEL = """.version 8.0
 
 def verify_text(parameters: str, body: str, schedules: int = 8) -> FileResult:
     text = KERNEL.format(parameters=parameters, body=body)
-    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=30.0))
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules))
 
 
 def test_a_number_that_does_not_fit_is_replaced_by_a_multiple_of_sixteen() -> None:

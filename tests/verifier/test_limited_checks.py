@@ -103,7 +103,7 @@ def test_a_deadlock_counts_where_all_block_sizes_were_tried_and_not_where_time_r
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert {each.code for each in verify_text(UNANSWERED, "").diagnostics} == {"PTX503", "PTX504"}
-    monkeypatch.setattr("ptxkit.verifier.verify._PROBE_SHARE", 0.0)
+    monkeypatch.setattr("ptxkit.verifier.suitable_launch.PROBE_SHARE", 0.0)
     untried = verify_text(UNANSWERED, "")
     assert {each.code for each in untried.diagnostics} == {"PTX503"}  # shown without an execution
     assert any(each.code == "PTX504" and "(--block)" in each.reason for each in untried.undecided)

@@ -53,7 +53,7 @@ def test_the_memory_of_runs_is_in_proportion_to_their_buffers(parameters: list[s
     source = SourceFile("k.ptx", KERNEL.format(parameters=given, body=body))
     tracemalloc.start()
     try:
-        result = verify_source(source, VerifyRequest(schedules=12, seconds=600.0))
+        result = verify_source(source, VerifyRequest(schedules=12))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

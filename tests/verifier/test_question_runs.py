@@ -60,5 +60,5 @@ END:
 def test_a_question_is_counted_in_the_runs_that_reach_it(schedules: int, wanted: str) -> None:
     source, start = SourceFile("k.ptx", GUARDED), GUARDED.index("st.shared")
     static = Verdict((), (Undecided("PTX621", "why", source, Span(start, start + 9)),))
-    result = verify_source(source, VerifyRequest(schedules=schedules, seconds=30.0), static=static)
+    result = verify_source(source, VerifyRequest(schedules=schedules), static=static)
     assert [each.tested for each in result.undecided if each.span.start == start] == [wanted]

@@ -429,7 +429,11 @@ def build_all_scenario_facts(
             cast = next(same, None) or SyncSimulation(exploration.cluster)
             casts[id(exploration.cluster)] = casting[id(cast)] = cast
         cast = casts[id(exploration.cluster)]
-        own = AnalysisBudget(pair_checks=MAX_FLIPPED_PAIR_CHECKS) if exploration.scenario.is_flipped else budget
+        own = (
+            AnalysisBudget(pair_checks=program.scaled(MAX_FLIPPED_PAIR_CHECKS))
+            if exploration.scenario.is_flipped
+            else budget
+        )
         earlier = (each for each in (*known, *found) if each.simulation is cast and each.equal is None)
         equal = next((each for each in earlier if each.scenario.rank == exploration.scenario.rank), None)
         if equal is None:

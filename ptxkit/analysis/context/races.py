@@ -133,8 +133,10 @@ class RaceAnalysis:
         self._within_warps = within_warps
         self._facts, self._accesses = facts, facts.analysis(_accesses_of)
         self._volatile_orders = volatile_orders
-        self._warps = warps
-        self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
+        self._warps, self._max_instances = warps, facts.program.scaled(MAX_ACCESS_INSTANCES)
+        self._budget = AnalysisBudget(
+            pair_checks=min(facts.program.scaled(MAX_RACE_PAIR_CHECKS), facts.budget.pair_checks)
+        )
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
         self.first_dropped: Step | None = None
@@ -250,7 +252,7 @@ class RaceAnalysis:
 
     def _instances_of(self, accesses: SharingAccesses) -> Iterator[LocatedInstance]:
         """Yields some accesses of an interval by threads that share bytes: by at most two threads of each warp."""
-        left = MAX_ACCESS_INSTANCES
+        left = self._max_instances
         for each, sharing in accesses:
             group, paths, chosen = each.group, self._paths_of(each.group), set(sharing)
             if chosen.isdisjoint(group.tids):  # all threads access the same bytes
@@ -275,7 +277,7 @@ class RaceAnalysis:
         fills: the number of instructions that fill memory asynchronously. In an unrolled loop, each of them belongs to
         its own round, and as many rounds of the reading loop are examined.
         """
-        left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, execution_count_for(fills))
+        left, rounds = self._max_instances, self._choose_execution_count(kind, execution_count_for(fills))
         for group in self._facts.groups:
             tids, paths, chosen = group.tids, self._paths_of(group), self._sampled_lanes(group, kind)
             for position, event in self._accesses.sample(group, kind, rounds or FEWER_EXECUTIONS[-1]):
@@ -316,7 +318,7 @@ class RaceAnalysis:
                 for group, threads in chosen
                 for _, event in self._accesses.sample(group, kind, rounds)
             )
-            if touches <= MAX_ACCESS_INSTANCES:
+            if touches <= self._max_instances:
                 return rounds
         return None
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
+from ptxkit.analysis.ir.budget import scaled_limit
 from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
 from ptxkit.analysis.ir.referenced_names import addressed_names, names_in, registers_in
 from ptxkit.analysis.ir.shared_window import SHARED_END
@@ -105,7 +106,7 @@ class Program:
 
     callees: the functions that it may call, directly or through others, by name; empty where they were not requested.
     All of them share the same `variables`, each at a distinct address. functions: the function that was flattened, such
-    as a kernel, and then its callees; the same for all of them.
+    as a kernel, and then its callees; the same for all of them. effort: the factor of the limits of its analyses.
     """
 
     function: Function
@@ -115,6 +116,11 @@ class Program:
     variables: tuple[DeclaredVariable, ...]
     callees: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
     functions: Sequence[Program] = field(default=(), repr=False, compare=False)
+    effort: float = 1.0
+
+    def scaled(self, limit: int) -> int:
+        """Returns a limit of an analysis times the effort of the settings."""
+        return scaled_limit(limit, self.effort)
 
     @property
     def scopes(self) -> tuple[SymbolScope, ...]:
@@ -295,10 +301,12 @@ class ModuleContext:
     """The module-level variables that the functions of a module use, with one layout for all functions.
 
     A module may have more shared variables than a CTA has memory, because they belong to different kernels. Then each
-    function has only those to which it, or a function that it may call, refers.
+    function has only those to which it, or a function that it may call, refers. effort: the factor of the limits of the
+    analyses of its functions.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, effort: float = 1.0) -> None:
+        self.effort = effort
         self.functions = defined_functions(module)
         self._declared = {*self.functions, *(function.name for function in module.functions())}
         self._names_by_function: dict[str, set[str]] = {}
@@ -393,7 +401,13 @@ def flatten(
     together: list[Program] = []
     made = {
         name: Program(
-            outside.functions[name] if name != function.name else function, module, *part, variables, called, together
+            outside.functions[name] if name != function.name else function,
+            module,
+            *part,
+            variables,
+            called,
+            together,
+            outside.effort,
         )
         for name, part in parts.items()
     }

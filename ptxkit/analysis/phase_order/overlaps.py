@@ -32,11 +32,12 @@ class Overlaps:
         cluster: ClusterThreads,
         ranges_of: Callable[[StateAccess], Sequence[_Range]],
         accesses: Sequence[StateAccess],
+        max_units: int = MAX_INTERVAL_UNITS,
     ) -> None:
         self._cluster, self._ranges_of = cluster, ranges_of
         boxes = (each for each in accesses if is_box(each) and each.lows is not None)
         self._box_starts = sorted({low for each in boxes for low in self._lows(each, each.threads)})
-        self._left = MAX_INTERVAL_UNITS
+        self._left = max_units
         everyone = (1 << cluster.count) - 1
         self._extents = {each: tuple(self._extent(each, everyone)) for each in accesses}
         self._partners = {each: frozenset(others) for each, others in self._find_partners().items()}

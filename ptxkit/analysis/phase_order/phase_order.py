@@ -12,7 +12,7 @@ from ptxkit.analysis.intervals.cta_states import CtaStates, IntervalState, TooMa
 from ptxkit.analysis.intervals.interval_accesses import IntervalAccesses, OtherAccesses, StateAccess
 from ptxkit.analysis.intervals.thread_values import ThreadValues
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.limits import MAX_TRACKED_PREDICATES
+from ptxkit.analysis.limits import MAX_INTERVAL_UNITS, MAX_TRACKED_PREDICATES
 from ptxkit.analysis.phase_order.access_comparison import AccessComparison
 from ptxkit.analysis.phase_order.comparisons import compared_term, leaves_of
 from ptxkit.analysis.phase_order.iteration_counts import LoopExit
@@ -88,7 +88,7 @@ class PhaseOrder:
             }
             segments = Segments(states, accesses, tracked, shared)
             self.accesses = [each for state in states.states for each in _all_accesses(accesses, state)]
-            overlaps = Overlaps(values.cluster, ranges_of, self.accesses)
+            overlaps = Overlaps(values.cluster, ranges_of, self.accesses, program.scaled(MAX_INTERVAL_UNITS))
             schedule = PhaseSchedule(values, states, accesses, segments, overlaps, program)
         except UnknownOrderError as error:
             self.reason = str(error)

@@ -47,6 +47,7 @@ class PhaseSchedule:
         program: Program,
     ) -> None:
         cfg = program.analysis(ControlFlowGraph)
+        self._max_events = program.scaled(MAX_SCHEDULE_EVENTS)
         self._shared = segments.shared
         self._values, self._states, self._accesses = values, states, accesses
         self._segments = segments
@@ -131,7 +132,7 @@ class PhaseSchedule:
         """Returns the next states that are to be compared with earlier ones: where the schedule divides or repeats."""
         while True:
             self._count += 1 + len(state.events)
-            if self._count > MAX_SCHEDULE_EVENTS:
+            if self._count > self._max_events:
                 raise UnknownOrderError("the schedule has too many states")
             found = self._advance(state)
             if len(found) != 1 or found[0].is_repeated:

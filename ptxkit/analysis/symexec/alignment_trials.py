@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 
 from ptxkit.analysis.cfg.control_flow_graph import step_successors
-from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.ir.program import ModuleContext, Program, Step, flatten
 from ptxkit.analysis.limits import MAX_ALIGNMENT, MAX_TRIAL_STEPS
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram, compile_program
 from ptxkit.analysis.symexec.exploration import Exploration, execute_all
@@ -71,7 +71,7 @@ class AlignmentTrials:
         self._explorer = explorer
         self._pointers = pointers
         self._compiled_by_shift: dict[int, CompiledProgram] = {}
-        self._remaining_steps = MAX_TRIAL_STEPS
+        self._remaining_steps = explorer.program.scaled(MAX_TRIAL_STEPS)
 
     def run(self, copies: Collection[Step]) -> list[AlignmentTrial]:
         """Runs trials of alignments, sizes and state spaces; returns nothing if the first probes show no difference.
@@ -150,7 +150,9 @@ class AlignmentTrials:
         if found is None:
             program = self._explorer.program
             if self._min_alignment < MAX_ALIGNMENT:
-                program = with_shifted_variables(flatten(program.module, program.function, calls=True), shift)
+                outside = ModuleContext(program.module, program.effort)
+                again = flatten(program.module, program.function, outside, calls=True)
+                program = with_shifted_variables(again, shift)
             found = self._compiled_by_shift[shift] = compile_program(program)
         return found
 

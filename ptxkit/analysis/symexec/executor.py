@@ -17,7 +17,8 @@ class LockstepExecutor:
     """Executes a group of threads until the end of the kernel or of the budget."""
 
     def __init__(self, state: GroupState) -> None:
-        self.state = state
+        self.state, program = state, state.code.program
+        self._max_steps, self._max_values = program.scaled(MAX_STEPS), program.scaled(MAX_SYMBOLIC_VALUES)
         self._loop_progress: LoopProgress | None = None
 
     def run(self) -> GroupTrace:
@@ -50,7 +51,7 @@ class LockstepExecutor:
         elif self._is_stalled(block):
             return False
         state.executed_steps += block.length
-        return state.executed_steps <= MAX_STEPS and state.symbolic_values.created_count <= MAX_SYMBOLIC_VALUES
+        return state.executed_steps <= self._max_steps and state.symbolic_values.created_count <= self._max_values
 
     def _is_stalled(self, block: CompiledBlock) -> bool:
         """Returns whether execution should stop.
@@ -61,7 +62,7 @@ class LockstepExecutor:
         since, covered = state.executed_steps - state.last_progress, state.trace.covered_steps
         if since <= MIN_STALLED_STEPS:
             return False
-        longest = max(STALLED_STEPS, STALLED_ITERATIONS * len(covered))
+        longest = state.code.program.scaled(max(STALLED_STEPS, STALLED_ITERATIONS * len(covered)))
         return (
             since > longest
             or self._has_covered_all(since)
@@ -85,7 +86,7 @@ class LockstepExecutor:
         if self._loop_progress is None or self._loop_progress.last_progress != state.last_progress:
             self._loop_progress = LoopProgress(state, state.last_progress)
         self._loop_progress.enter_block(state, block)
-        return self._loop_progress.exceeds_budget(state, min(until, MAX_STEPS))
+        return self._loop_progress.exceeds_budget(state, min(until, self._max_steps))
 
     def _execute(self, block: CompiledBlock) -> int:
         """Executes a block and returns the index of the next step, or END_INDEX."""

@@ -79,7 +79,7 @@ class Explorer:
         self.symbolic_values: SymbolicValueTable = (
             SymbolicValueTable() if given is None else given.symbolic_values.copy()
         )
-        self.budget = budget or AnalysisBudget().for_kernel()
+        self.budget = budget or AnalysisBudget.of_module(program.effort).for_kernel()
         self._excluded_loads = loads_from_remote_stores(program)
         self._async_steps = async_steps_of(program)
         self._cut_short: dict[int, bool] = {}  # for each sample of all parameters, whether an execution was cut short

@@ -13,7 +13,7 @@ NO_PATH_REACHES = _text("instruction not reached by symbolic execution")
 LOOP_NOT_REPEATED = _text("no execution repeated the loop that contains this instruction")
 DECLARES_TOO_MUCH_SHARED = _text("the kernel declares more shared memory than a CTA can have")
 USES_TOO_MUCH_SHARED = _text("the kernel uses more shared memory than a CTA can have")
-KERNEL_TOO_LARGE = _text("the kernel is too large to be analyzed completely")
+KERNEL_TOO_LARGE = _text("the kernel is too large to be analyzed completely: {exceeded}; try --effort {effort}")
 UNKNOWN_EFFECT = _text("the effect is unknown: {cause}")
 DEPENDS_ON_UNKNOWN_CODE = _text("depends on code that is unknown: {cause}")
 CLUSTER_SIZE_NOT_KNOWN = _text("cluster size unknown")
@@ -27,11 +27,12 @@ THREADS_NOT_EXECUTED = _text("some threads are not executed to their ends")
 TOO_MANY_THREAD_CLASSES = _text("too many threads synchronize differently")
 TOO_MANY_SYNC_EVENTS = _text("the threads synchronize too often")
 SYNC_OPERAND_NOT_KNOWN = _text("an address, a parity or a count is unknown")
-TOO_MANY_ACCESSES = _text("too many accesses to shared memory to compare all of them")
+TOO_MANY_ACCESSES = _text("too many accesses to shared memory to compare all of them; try a larger --effort")
 IN_CTA_OF_CLUSTER = _text(" in CTA {rank} of the cluster")
 DEPENDS_ON_LAUNCH_OR_DATA = _text("holds or fails depending on launch parameters or data")
 LOOP_CUT_SHORT = _text(
-    "the exploration of a long loop was cut short: whether its threads order this instruction is unknown"
+    "the exploration of a long loop was cut short: whether its threads order this instruction is unknown; a larger "
+    "--effort follows it longer"
 )
 
 GROUP_NEVER_COMMITTED = DiagnosticCode(

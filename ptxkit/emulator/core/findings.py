@@ -18,10 +18,14 @@ class InvalidLaunchError(ValueError):
 
 
 class BudgetError(Exception):
-    """The run has used up its steps or seconds."""
+    """The run will not end, or has used up its steps or seconds."""
 
 
-class TimeBudgetError(BudgetError):
+class StepLimitError(BudgetError):
+    """The run has used up its steps."""
+
+
+class TimeLimitError(BudgetError):
     """The run has used up its seconds."""
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from ptxkit.emulator.core.findings import (
     BudgetError,
     InvalidLaunchError,
-    TimeBudgetError,
+    StepLimitError,
+    TimeLimitError,
     UnsupportedError,
     Violation,
 )
@@ -17,7 +18,7 @@ from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import LaunchShape, bind_arguments, make_launch, read_back_arrays
 from ptxkit.emulator.engine.machine import Machine
-from ptxkit.emulator.limits import MAX_SECONDS, MAX_STEPS
+from ptxkit.emulator.limits import MAX_STEPS
 from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
 from ptxkit.emulator.threads.launch_geometry import LaunchGeometry
 from ptxkit.emulator.threads.machine_observer import MachineObserver
@@ -29,16 +30,20 @@ POLICIES = ("eager", "late", "torn", "random")
 """The policies for the completion of asynchronous operations; `random` also schedules at random."""
 
 
+_LIMITS = {StepLimitError: "steps", TimeLimitError: "seconds"}
+"""The names of the limits of `RunBudget`, by what exceeding them raises."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunBudget:
     """The limits of a run.
 
-    `steps` are instructions of groups of threads. `seconds` is processor time of the thread that runs the machine, so
-    that other work on the computer does not shorten the run.
+    `steps` are instructions of groups of threads, so that the result is the same on each computer. `seconds` is
+    processor time of the thread that runs the machine; None: any.
     """
 
     steps: int = MAX_STEPS
-    seconds: float = MAX_SECONDS
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,8 @@ class RunResult:
     `printed_texts` are the texts of `vprintf`. `steps` counts instructions of threads. `reached_offsets` are the
     offsets of the kernel's instructions that were executed. `uninitialized_reads` are reads of registers by threads
     that had not written them; the result need not depend on them. `unchecked_reasons` are the checks that a limit
-    omitted, and why. `is_out_of_time` states whether the run did not finish because it used up its seconds.
+    omitted, and why. `group_steps` counts instructions of groups of threads, as `RunBudget.steps` does, and
+    `exceeded_limit` is `steps` or `seconds` if the run did not finish because it used these up.
     """
 
     findings: tuple[Violation, ...] = ()
@@ -63,7 +69,8 @@ class RunResult:
     reached_offsets: frozenset[int] = frozenset()
     uninitialized_reads: tuple[UninitializedRead, ...] = ()
     unchecked_reasons: tuple[str, ...] = ()
-    is_out_of_time: bool = False
+    group_steps: int = 0
+    exceeded_limit: str = ""
 
     @property
     def is_clean(self) -> bool:
@@ -129,13 +136,14 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     machine = Machine(program, launch, observers, policy, seed)
     machine.steps_left, machine.uninit_pattern, machine.laneless = budget.steps, unwritten, laneless
     machine.uninitialized_reads.perturbed = perturbed
-    machine.deadline = time.thread_time() + budget.seconds
-    undecided = failed = ""
-    is_out_of_time = False
+    if budget.seconds is not None:
+        machine.deadline = time.thread_time() + budget.seconds
+    undecided = failed = exceeded = ""
     try:
         machine.run()
     except BudgetError as error:
-        undecided, is_out_of_time = str(error), isinstance(error, TimeBudgetError)
+        undecided = str(error)
+        exceeded = next((name for kind, name in _LIMITS.items() if isinstance(error, kind)), "")
     except UnsupportedError as error:
         failed = str(error)
     return RunResult(
@@ -148,5 +156,6 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
         frozenset(program.decode_function(entry).reached_offsets),
         tuple(machine.uninitialized_reads.reads.values()),
         tuple(machine.report.unchecked_reasons),
-        is_out_of_time,
+        budget.steps - machine.steps_left,
+        exceeded,
     )

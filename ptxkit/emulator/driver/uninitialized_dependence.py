@@ -9,7 +9,7 @@ Source: PTX ISA, "State Spaces": contents of registers and of shared and local m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -17,25 +17,26 @@ import numpy
 from ptxkit.diagnostics.catalogue import memory_words
 from ptxkit.emulator.core.findings import Violation, Witness
 from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
-from ptxkit.emulator.driver.runner import RunResult, run
+from ptxkit.emulator.driver.runner import RunBudget, RunResult, run
 from ptxkit.emulator.engine.cta import PERTURBED_PATTERN
 from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
 from ptxkit.emulator.races.shadow_memory import WRITE
 from ptxkit.emulator.state.memory import MemorySegment
 from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.emulator.threads.machine_state import MachineState
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.syntax.tree import Module
 
 
 @dataclass(frozen=True, slots=True)
 class UninitializedDependence:
     """The results that depend on uninitialized memory or registers; `incomplete_reason` states why not all of them are
-    known.
+    known. group_steps: the steps of all runs, as in `RunResult`.
     """
 
     violations: tuple[Violation, ...] = ()
     incomplete_reason: str = ""
+    group_steps: int = 0
 
     def open_questions(self, what: str) -> tuple[str, ...]:
         """The open question about uninitialized `memory` or `registers`, in words, or nothing."""
@@ -48,24 +49,25 @@ def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> 
     """Finds results that depend on uninitialized memory. `launch` has the arguments of `run`, of a launch without
     violations.
     """
-    first, second = _WatchedRun(), _WatchedRun()
-    usual = run(module, entry, observers=first.observers, **launch)
-    if not usual.is_clean:
-        return UninitializedDependence(incomplete_reason=_reason_of(usual))
-    found = run(module, entry, observers=second.observers, unwritten=PERTURBED_PATTERN, **launch)
+    runs = _RunSeries(module, entry, launch)
+    violations = tuple(_dependences_on_memory(runs))
+    return UninitializedDependence(violations, runs.incomplete_reason, runs.group_steps)
+
+
+def _dependences_on_memory(runs: _RunSeries) -> Iterable[Violation]:
+    first, second, again = _WatchedRun(), _WatchedRun(), _WatchedRun()
+    if not runs.run(first).is_clean:
+        return ()
+    found = runs.run(second, unwritten=PERTURBED_PATTERN)
     if found.findings:
-        return UninitializedDependence(tuple(_branch_violation(each) for each in found.findings))
+        return map(_branch_violation, found.findings)
     if not found.is_clean:
-        return UninitializedDependence(incomplete_reason=_reason_of(found))
+        return ()
     differs = first.global_bytes != second.global_bytes
-    if not differs.any():
-        return UninitializedDependence()
-    again = _WatchedRun()
-    repeated = run(module, entry, observers=again.observers, **launch)
-    if not repeated.is_clean:
-        return UninitializedDependence(incomplete_reason=_reason_of(repeated))
+    if not differs.any() or not runs.run(again).is_clean:
+        return ()
     differs &= first.global_bytes == again.global_bytes  # differences in all runs, such as the time, are excluded
-    return UninitializedDependence(tuple(_store_violations(first, second, differs)))
+    return _store_violations(first, second, differs)
 
 
 def find_significant_reads(
@@ -78,18 +80,20 @@ def find_significant_reads(
     """
     if not reads:
         return UninitializedDependence()
+    runs = _RunSeries(module, entry, launch)
+    violations = sorted(_dependences_on_registers(runs, reads), key=lambda each: each.offset)
+    return UninitializedDependence(tuple(violations), runs.incomplete_reason, runs.group_steps)
+
+
+def _dependences_on_registers(runs: _RunSeries, reads: Sequence[UninitializedRead]) -> Iterator[Violation]:
     first, again = _WatchedRun(), _WatchedRun()
-    for each in (first, again):
-        usual = run(module, entry, observers=each.observers, **launch)
-        if not usual.is_clean:
-            return UninitializedDependence(incomplete_reason=_reason_of(usual))
+    if not all(runs.run(each).is_clean for each in (first, again)):
+        return
     same = first.global_bytes == again.global_bytes  # differences in all runs, such as the time, are excluded
-    found, reason = [], ""
     for name, read in {each.register: each for each in reversed(reads)}.items():
         second = _WatchedRun()
-        outcome = run(module, entry, observers=second.observers, perturbed=frozenset({name}), **launch)
+        outcome = runs.run(second, perturbed=frozenset({name}))
         if not (outcome.findings or outcome.is_clean):
-            reason = reason or _reason_of(outcome)
             continue
         differs = same & (first.global_bytes != second.global_bytes)
         if outcome.findings:
@@ -99,20 +103,25 @@ def find_significant_reads(
         else:
             continue
         message = memory_words.UNWRITTEN_REGISTER_READ(name=name, effect=what)
-        found.append(
-            Violation(
-                message,
-                read.line,
-                read.offset,
-                (read.witness,),
-            )
-        )
-    return UninitializedDependence(tuple(sorted(found, key=lambda each: each.offset)), reason)
+        yield Violation(message, read.line, read.offset, (read.witness,))
 
 
-def _reason_of(result: RunResult) -> str:
-    """Returns why a run did not finish, or an empty text if it ended with a violation."""
-    return result.unsupported_reason or result.incomplete_reason
+class _RunSeries:
+    """Runs of one launch, all within the steps of its budget. incomplete_reason: of the first that did not finish."""
+
+    def __init__(self, module: Module, entry: str, launch: Mapping[str, Any]) -> None:
+        self._module, self._entry, self._launch = module, entry, launch
+        self._budget: RunBudget = launch.get("budget", RunBudget())
+        self.group_steps, self.incomplete_reason = 0, ""
+
+    def run(self, watched: _WatchedRun, **more: Any) -> RunResult:
+        """Runs the launch with other contents of what no thread wrote."""
+        left = replace(self._budget, steps=self._budget.steps - self.group_steps)
+        launch = {**self._launch, **more, "budget": left, "observers": watched.observers}
+        outcome = run(self._module, self._entry, **launch)
+        self.group_steps += outcome.group_steps
+        self.incomplete_reason = self.incomplete_reason or outcome.unsupported_reason or outcome.incomplete_reason
+        return outcome
 
 
 class _WatchedRun(MachineObserver):

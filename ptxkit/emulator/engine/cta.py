@@ -18,7 +18,7 @@ import numpy
 
 from ptxkit.diagnostics.catalogue import memory_words
 from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype
-from ptxkit.emulator.core.findings import BudgetError, ExecutionFault
+from ptxkit.emulator.core.findings import ExecutionFault, StepLimitError
 from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.emulator.engine.access_scheduler import PendingAccess
@@ -215,7 +215,7 @@ class Cta:
         machine = self.machine
         machine.check_time()
         if machine.steps_left <= 0:
-            raise BudgetError("the run has used up its steps")
+            raise StepLimitError("the run has used up its steps")
         limit = min(machine.steps_left, MAX_STEPS_PER_TURN)
         machine.pauses_before_access = stop < 0
         if stop < 0:

@@ -19,7 +19,7 @@ from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import (
     BudgetError,
     ExecutionFault,
-    TimeBudgetError,
+    TimeLimitError,
     Violation,
     ViolationReport,
     Witness,
@@ -116,7 +116,7 @@ class Machine:
             return
         self._steps_at_look = self.steps_left - MAX_STEPS_BETWEEN_CLOCK_READS
         if time.thread_time() > self.deadline:
-            raise TimeBudgetError("the run has used up its seconds")
+            raise TimeLimitError("the run has used up its seconds")
 
     # ------------------------------------------------------------------------------------------------ running
 

@@ -27,9 +27,10 @@ from ptxkit.kernels.kernel_check import CheckedKernel, KernelCase, as_first_argu
 from ptxkit.kernels.matmul import Matmul
 from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
 from ptxkit.linter import lint
+from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 from ptxkit.testing.corpus.launch_table import load_launch_table
-from ptxkit.testing.limits import MAX_SEEDS, MAX_SOAK_CASES, MAX_SOAK_CTAS, MAX_SOAK_WORDS, SOAK_SECONDS
+from ptxkit.testing.limits import MAX_SEEDS, MAX_SOAK_CASES, MAX_SOAK_CTAS, MAX_SOAK_WORDS, SOAK_EFFORT, SOAK_SECONDS
 from ptxkit.verifier import VerifyRequest, verify_source
 from ptxkit.verifier.argument_choice import SCHEDULES
 
@@ -101,7 +102,9 @@ def run_file(path: Path, schedules: int) -> list[SoakResult]:
     """Runs the kernels of a file with the launches of the table."""
     text = path.read_text("utf-8")
     found = []
-    for request in load_launch_table().requests_for(text, path.name, schedules=schedules, seconds=SOAK_SECONDS):
+    for request in load_launch_table().requests_for(
+        text, path.name, schedules=schedules, settings=Settings(effort=SOAK_EFFORT)
+    ):
         began = time.monotonic()
         found.append(
             _verify_kernel(SourceFile(path.name, text), request, f"corpus/{path.parent.name}/{path.stem}", began)

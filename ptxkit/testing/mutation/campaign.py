@@ -14,6 +14,7 @@ from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.gc_control import pause_collection
 from ptxkit.linter import lint
+from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.testing.mutation import (
@@ -175,10 +176,10 @@ def sample_mutants(found: Sequence[Mutant], most: int, share: float, seed: int) 
 
 @dataclass(frozen=True, slots=True)
 class EmulationEffort:
-    """The effort of the machine for a mutant. schedules: runs of each kernel; seconds: for these."""
+    """The effort of the machine for a mutant. schedules: runs of each kernel; factor: of their limits (`--effort`)."""
 
     schedules: int = 6
-    seconds: float = 3.0
+    factor: float = 0.05
 
 
 def evaluate_mutants(
@@ -222,12 +223,13 @@ def _run_emulator(
     from ptxkit.testing.corpus.launch_table import load_launch_table
     from ptxkit.verifier import VerifyRequest, verify_source
 
-    requests = load_launch_table().requests_for(text, name, schedules=effort.schedules, seconds=effort.seconds)
+    usual = VerifyRequest(schedules=effort.schedules, settings=Settings(effort=effort.factor))
+    requests = load_launch_table().requests_for(text, name, schedules=usual.schedules, settings=usual.settings)
     if any(function in each.entries for each in requests):
         requests = [each for each in requests if function in each.entries]
     codes: Counter[str] = Counter()
     unfinished: set[str] = set()
-    for request in requests or [VerifyRequest(schedules=effort.schedules, seconds=effort.seconds)]:
+    for request in requests or [usual]:
         result = verify_source(SourceFile(name, text), request, static=static)
         codes.update(each.code for each in result.diagnostics if "witness" in each.properties)
         unfinished.update(each.reason for each in result.undecided[len(static.undecided) :])

@@ -70,14 +70,11 @@ def test_a_straight_line_with_too_many_pairs_is_undecided(monkeypatch: pytest.Mo
 
 def test_a_module_of_many_kernels_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = [kernel(loops(3, "") + COPY + DONE, f"k{number}") for number in range(30)]
-    monkeypatch.setattr(budget.AnalysisBudget, "__init__", _small)
+    for limit in ("MAX_MODULE_STEPS", "MAX_MODULE_PAIR_CHECKS"):
+        monkeypatch.setattr(budget, limit, 50_000)
     with quickly():
         verdict = verdict_of(*kernels)
     assert len(verdict.undecided) > 3 * 20
-
-
-def _small(self: budget.AnalysisBudget, steps: int = 50_000, pair_checks: int = 50_000) -> None:
-    self.steps, self.pair_checks = steps, pair_checks
 
 
 def test_execution_of_an_irreducible_graph_ends() -> None:
