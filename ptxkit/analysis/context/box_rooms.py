@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.values.symbolic_values import GroupValue
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, value_of_lane
 from ptxkit.isa.effects import Access, Effect, MbarrierInit
 
 
@@ -36,10 +36,10 @@ def find_rooms_of_copies(groups: Sequence[GroupTrace], program: Program) -> dict
     for group in groups:
         for event in group.events:
             if not isinstance(event, UnknownCall) and has_unknown_box(event):
-                place = address_of(event)
-                room = rooms.get(place, 0) if isinstance(place, int) else 0
-                if room:
-                    found[event.step] = min(room, found.get(event.step, room))
+                for _, place in _places(event, group):
+                    room = rooms.get(place, 0)
+                    if room:
+                        found[event.step] = min(room, found.get(event.step, room))
     return found
 
 
@@ -67,11 +67,27 @@ def _copies_by_address(groups: Iterable[GroupTrace]) -> Mapping[int, set[Hashabl
         events = [event for event in group.events if not isinstance(event, UnknownCall)]
         maps = {(e.step, e.visit): address_of(e) for e in events if _is_tensor_map_read(e.effect)}
         for event in events:
-            place = address_of(event)
-            if isinstance(place, int) and has_unknown_box(event):
+            if has_unknown_box(event):
                 kind = event.step.match.canonical if event.step.match is not None else ""
-                found[place].add((kind, maps.get((event.step, event.visit))))
+                used = maps.get((event.step, event.visit))
+                for lane, place in _places(event, group):
+                    found[place].add((kind, None if used is None else value_of_lane(used, lane)))
     return found
+
+
+def _places(event: TraceEvent | GroupEvent, group: GroupTrace) -> Iterator[tuple[int, int]]:
+    """Yields (index of the thread in the group, address) for each known address of an event; an address that all
+    threads have is yielded once.
+    """
+    held = address_of(event)
+    if isinstance(held, int):
+        yield 0, held
+    elif isinstance(held, LaneValues):
+        taking = event.participants if isinstance(event, GroupEvent) else None
+        for lane in range(len(group.tids)):
+            place = held.at(lane) if taking is None or taking[lane] else None
+            if isinstance(place, int):
+                yield lane, place
 
 
 def _mbarriers(groups: Iterable[GroupTrace]) -> Iterator[int]:

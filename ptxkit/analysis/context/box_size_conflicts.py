@@ -69,6 +69,8 @@ def _find_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
         return
     causality = HappensBefore(facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks)))
     copies = [copy for group in facts.groups for copy in _tensor_copies(group, reaches, causality)]
+    if not copies:
+        return
     low, high = min(copy.low for copy in copies), max(copy.high for copy in copies)
     asked: set[BoxSizeConflict] = set()
     left = MAX_BOX_PAIR_CHECKS

@@ -430,7 +430,7 @@ def build_all_scenario_facts(
             casts[id(exploration.cluster)] = casting[id(cast)] = cast
         cast = casts[id(exploration.cluster)]
         own = (
-            AnalysisBudget(pair_checks=program.scaled(MAX_FLIPPED_PAIR_CHECKS))
+            AnalysisBudget(pair_checks=program.scale_limit(MAX_FLIPPED_PAIR_CHECKS))
             if exploration.scenario.is_flipped
             else budget
         )

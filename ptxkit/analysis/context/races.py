@@ -133,9 +133,9 @@ class RaceAnalysis:
         self._within_warps = within_warps
         self._facts, self._accesses = facts, facts.analysis(_accesses_of)
         self._volatile_orders = volatile_orders
-        self._warps, self._max_instances = warps, facts.program.scaled(MAX_ACCESS_INSTANCES)
+        self._warps, self._max_instances = warps, facts.program.scale_limit(MAX_ACCESS_INSTANCES)
         self._budget = AnalysisBudget(
-            pair_checks=min(facts.program.scaled(MAX_RACE_PAIR_CHECKS), facts.budget.pair_checks)
+            pair_checks=min(facts.program.scale_limit(MAX_RACE_PAIR_CHECKS), facts.budget.pair_checks)
         )
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
