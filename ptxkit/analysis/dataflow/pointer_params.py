@@ -249,14 +249,10 @@ def parameter_locations(step: Step, known: Mapping[str, tuple[str, int]]) -> Ite
     form = step.match
     for given, roles in _address_offsets(form) if form is not None else ():
         result = _register(step, given)
-        base: tuple[str, int] | None = None
-        moved = 0
-        for role in roles:
-            match step.operand(role):
-                case Integer(value=value):
-                    moved += value
-                case Name(text=text):
-                    base = location_of(step, text, known)
+        operands = [step.operand(role) for role in roles]
+        bases = [location_of(step, each.text, known) for each in operands if isinstance(each, Name)]
+        moved = sum(each.value for each in operands if isinstance(each, Integer))
+        base = bases[0] if len(bases) == 1 else None  # the sum with another register is an element, or no address
         if result is not None and base is not None:
             yield result, (base[0], base[1] + moved)
 

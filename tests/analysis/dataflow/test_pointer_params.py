@@ -47,6 +47,13 @@ def test_a_pointer_in_a_structure_is_found_where_the_structure_is_read_through_a
     assert pointer_parameters(program) == {("s", 72)}
 
 
+@pytest.mark.parametrize("operands", ["%rd1, %rd4", "%rd4, %rd1"])
+def test_the_sum_of_a_parameter_and_an_index_is_not_the_parameter(operands: str) -> None:
+    body = f"mov.b64 %rd1, s; ld.param.u64 %rd4, [s]; add.s64 %rd2, {operands}; ld.param.u64 %rd3, [%rd2+8];"
+    program = program_of(module_of(body + "ld.global.u32 %r2, [%rd3];", parameters=".param .b8 s[128]"))
+    assert ("s", 8) not in pointer_parameters(program)
+
+
 def test_a_field_of_a_structure_is_treated_as_a_parameter() -> None:
     read = walk(module_of(STRUCTURE, parameters=".param .b8 s[128]"), sample=19)
     direct = walk(module_of("ld.param.u32 %r1, [s+80];", parameters=".param .b8 s[128]"), sample=19)
