@@ -132,6 +132,9 @@ SCHEMA: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "steps": ("number", "thread-instructions"),
         "reached": ("number", "instructions of the kernel that were executed with arguments that fit"),
         "instructions": ("number", "instructions that the kernel has"),
+        "questions": ("number", "instructions about which the rules have an open question"),
+        "asked": ("number", "those of them that were executed with arguments that fit"),
+        "limits": ("string", "the limit of time that `--seconds` set, or empty"),
     },
     "summary": {
         "files": ("number", "how many inputs"),

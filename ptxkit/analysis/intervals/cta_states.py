@@ -84,7 +84,7 @@ class CtaStates:
         wanted: Iterable[tuple[int, ValueNode]],
     ) -> None:
         self._program, self._cfg, self._values, self._execution = program, cfg, values, execution
-        self.scaled = program.scaled
+        self.scale_limit = program.scale_limit
         self._barriers = {step.index for step in barriers}
         self._all = (1 << values.threads) - 1
         self._last_step = [cfg.steps_of_block(block)[-1] for block in range(len(cfg.block_starts))]
@@ -204,7 +204,7 @@ class CtaStates:
     # Exploration.
 
     def _explore(self) -> None:
-        work = self.scaled(MAX_CTA_STATE_VISITS)
+        work = self.scale_limit(MAX_CTA_STATE_VISITS)
         while (excess := self._try_to_explore()) is not None:
             work -= len(self.states)
             if work < 0:
@@ -268,7 +268,7 @@ class CtaStates:
                     is_same = after not in state.following or state.choices.get(after) == choice
                     state.choices[after] = choice if is_same else None
                     state.following[after] = state.following.get(after, 0) | threads
-            if not excessive and len(self.states) > self.scaled(MAX_CTA_STATES):
+            if not excessive and len(self.states) > self.scale_limit(MAX_CTA_STATES):
                 most = max((len(held) for held in seen.values()), default=1)
                 excessive = {merge for merge, held in seen.items() if 1 < most == len(held)}
                 if not excessive:

@@ -38,7 +38,7 @@ class IntervalConflicts:
         ranges_of: Callable[[StateAccess], Sequence[_Range]],
     ) -> None:
         self._accesses, self._threads, self._ranges_of = accesses, threads, ranges_of
-        self._work, self._pairs_left = states.scaled(MAX_INTERVAL_UNITS), states.scaled(MAX_INTERVAL_PAIRS)
+        self._work, self._pairs_left = states.scale_limit(MAX_INTERVAL_UNITS), states.scale_limit(MAX_INTERVAL_PAIRS)
         self.pairs: dict[Step, set[tuple[StateAccess, StateAccess]]] = defaultdict(set)
         for root in dict.fromkeys(states.roots):
             inside = [access for state in states.reachable(root) for access in accesses.of_state(state)]

@@ -11,7 +11,7 @@ from ptxkit.analysis.limits import (
 from ptxkit.fast_dataclasses import dataclass
 
 
-def scaled_limit(limit: int, effort: float) -> int:
+def scale_limit(limit: int, effort: float) -> int:
     """Returns a limit times the effort of the settings, at least 1."""
     return limit if effort == 1 else max(round(limit * effort), 1)
 
@@ -27,13 +27,13 @@ class AnalysisBudget:
     @classmethod
     def of_module(cls, effort: float = 1.0) -> AnalysisBudget:
         """Returns the budget of a module."""
-        return cls(scaled_limit(MAX_MODULE_STEPS, effort), scaled_limit(MAX_MODULE_PAIR_CHECKS, effort), effort)
+        return cls(scale_limit(MAX_MODULE_STEPS, effort), scale_limit(MAX_MODULE_PAIR_CHECKS, effort), effort)
 
     def for_kernel(self) -> AnalysisBudget:
         """Returns the budget of one kernel as a part of this one."""
         return AnalysisBudget(
-            min(self.steps, scaled_limit(MAX_TOTAL_STEPS, self.effort)),
-            min(self.pair_checks, scaled_limit(MAX_TOTAL_PAIR_CHECKS, self.effort)),
+            min(self.steps, scale_limit(MAX_TOTAL_STEPS, self.effort)),
+            min(self.pair_checks, scale_limit(MAX_TOTAL_PAIR_CHECKS, self.effort)),
             self.effort,
         )
 
@@ -44,14 +44,14 @@ class AnalysisBudget:
 
     def reset(self) -> None:
         """Restores the initial budget of a kernel, for other analyses than those that exhausted it."""
-        self.steps = scaled_limit(MAX_TOTAL_STEPS, self.effort)
-        self.pair_checks = scaled_limit(MAX_TOTAL_PAIR_CHECKS, self.effort)
+        self.steps = scale_limit(MAX_TOTAL_STEPS, self.effort)
+        self.pair_checks = scale_limit(MAX_TOTAL_PAIR_CHECKS, self.effort)
 
     @property
     def exceeded_limit(self) -> str:
         """What is used up, in words."""
         what, limit = ("steps", MAX_TOTAL_STEPS) if self.steps <= 0 else ("lookups", MAX_TOTAL_PAIR_CHECKS)
-        return f"its {scaled_limit(limit, self.effort):,} {what}, or those of the module, are used up"
+        return f"its {scale_limit(limit, self.effort):,} {what}, or those of the module, are used up"
 
     @property
     def is_used_up(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
-from ptxkit.analysis.ir.budget import scaled_limit
+from ptxkit.analysis.ir.budget import scale_limit
 from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
 from ptxkit.analysis.ir.referenced_names import addressed_names, names_in, registers_in
 from ptxkit.analysis.ir.shared_window import SHARED_END
@@ -118,9 +118,9 @@ class Program:
     functions: Sequence[Program] = field(default=(), repr=False, compare=False)
     effort: float = 1.0
 
-    def scaled(self, limit: int) -> int:
+    def scale_limit(self, limit: int) -> int:
         """Returns a limit of an analysis times the effort of the settings."""
-        return scaled_limit(limit, self.effort)
+        return scale_limit(limit, self.effort)
 
     @property
     def scopes(self) -> tuple[SymbolScope, ...]:

@@ -88,7 +88,7 @@ class PhaseOrder:
             }
             segments = Segments(states, accesses, tracked, shared)
             self.accesses = [each for state in states.states for each in _all_accesses(accesses, state)]
-            overlaps = Overlaps(values.cluster, ranges_of, self.accesses, program.scaled(MAX_INTERVAL_UNITS))
+            overlaps = Overlaps(values.cluster, ranges_of, self.accesses, program.scale_limit(MAX_INTERVAL_UNITS))
             schedule = PhaseSchedule(values, states, accesses, segments, overlaps, program)
         except UnknownOrderError as error:
             self.reason = str(error)

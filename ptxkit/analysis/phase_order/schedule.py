@@ -47,7 +47,7 @@ class PhaseSchedule:
         program: Program,
     ) -> None:
         cfg = program.analysis(ControlFlowGraph)
-        self._max_events = program.scaled(MAX_SCHEDULE_EVENTS)
+        self._max_events = program.scale_limit(MAX_SCHEDULE_EVENTS)
         self._shared = segments.shared
         self._values, self._states, self._accesses = values, states, accesses
         self._segments = segments

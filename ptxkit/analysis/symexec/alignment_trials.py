@@ -71,7 +71,7 @@ class AlignmentTrials:
         self._explorer = explorer
         self._pointers = pointers
         self._compiled_by_shift: dict[int, CompiledProgram] = {}
-        self._remaining_steps = explorer.program.scaled(MAX_TRIAL_STEPS)
+        self._remaining_steps = explorer.program.scale_limit(MAX_TRIAL_STEPS)
 
     def run(self, copies: Collection[Step]) -> list[AlignmentTrial]:
         """Runs trials of alignments, sizes and state spaces; returns nothing if the first probes show no difference.

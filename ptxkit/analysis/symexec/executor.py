@@ -18,7 +18,7 @@ class LockstepExecutor:
 
     def __init__(self, state: GroupState) -> None:
         self.state, program = state, state.code.program
-        self._max_steps, self._max_values = program.scaled(MAX_STEPS), program.scaled(MAX_SYMBOLIC_VALUES)
+        self._max_steps, self._max_values = program.scale_limit(MAX_STEPS), program.scale_limit(MAX_SYMBOLIC_VALUES)
         self._loop_progress: LoopProgress | None = None
 
     def run(self) -> GroupTrace:
@@ -62,7 +62,7 @@ class LockstepExecutor:
         since, covered = state.executed_steps - state.last_progress, state.trace.covered_steps
         if since <= MIN_STALLED_STEPS:
             return False
-        longest = state.code.program.scaled(max(STALLED_STEPS, STALLED_ITERATIONS * len(covered)))
+        longest = state.code.program.scale_limit(max(STALLED_STEPS, STALLED_ITERATIONS * len(covered)))
         return (
             since > longest
             or self._has_covered_all(since)
