@@ -391,3 +391,9 @@ MAX_MATRIX_ROWS = 256
 
 MAX_INTERVAL_UNITS = 1_500_000
 """The maximum number of accesses of single threads to units of shared memory that are compared in one kernel."""
+
+MAX_SOLVED_CHOICES = 512
+"""The maximum number of choices of arguments for which the conditions of a path are evaluated at once."""
+
+MAX_SOLVER_ROUNDS = 8
+"""The maximum number of times that one argument is changed to satisfy more conditions of a path."""

@@ -136,14 +136,18 @@ def generate_runs(
     given: GivenArguments,
     guesses: IntegerGuesses,
     contract: LaunchContract = NO_CONTRACT,
+    *,
+    first: int = 0,
 ) -> Iterator[VerifierRun]:
-    """Yields runs of a kernel, without end. contract: the conditions that chosen numbers satisfy."""
+    """Yields runs of a kernel, without end. contract: the conditions that chosen numbers satisfy. first: the number of
+    the first run.
+    """
     multiples = {
         (each.requirement.parameter.symbol, each.requirement.parameter.offset): each.requirement
         for each in contract.conditions
         if isinstance(each.requirement, ParameterMultiple)
     }
-    for number in count():
+    for number in count(first):
         choice = _ArgumentChoice(number, uses, guesses, multiples, numpy.random.default_rng((request.seed, number)))
         arguments, texts = [], []
         for _, symbol in program.parameters:
@@ -179,7 +183,7 @@ class _ArgumentChoice:
         chance: numpy.random.Generator,
     ) -> None:
         self._number, self._uses, self._multiples, self.chance = number, uses, multiples, chance
-        self._guesses, self._positions = guesses, count()
+        self._guesses, self._positions, self._real_positions = guesses, count(), count()
         self.integers: dict[ParameterKey, int] = {}
 
     def argument(
@@ -193,7 +197,8 @@ class _ArgumentChoice:
         if (symbol.name, 0) in self._uses.pointers:
             return self._pointer(symbol.name)
         if kind(symbol.type) == "f":
-            return 1.0, "1.0"
+            real = self._real()
+            return real, str(real)
         value = self._integer(symbol.name, 0, bits(symbol.type))
         return value, str(value)
 
@@ -226,9 +231,14 @@ class _ArgumentChoice:
 
     def _field(self, field: ParameterField) -> tuple[bytes, str]:
         if kind(field.type) == "f":
-            return (numpy.ones(1, _FLOATS[field.size]).tobytes() if field.size in _FLOATS else bytes(field.size)), "1.0"
+            real = self._real()
+            known = _FLOATS.get(field.size)
+            return (bytes(field.size) if known is None else numpy.full(1, real, known).tobytes()), str(real)
         value = self._integer(field.symbol, field.offset, field.size * 8)
         return value.to_bytes(field.size, "little"), str(value)
+
+    def _real(self) -> float:
+        return self._guesses.real(self._number, next(self._real_positions))
 
     def _integer(self, symbol: str, offset: int, width: int) -> int:
         value = self._guesses.integer(self._number, (symbol, offset), next(self._positions))

@@ -1,54 +1,75 @@
-"""Runs with numbers that are chosen for a purpose, after those with a few numbers for all integers."""
+"""Runs with inputs that are chosen for a purpose, after those with a few numbers for all integers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import TypeAlias
 
 from ptxkit.analysis.values.scenario import Arguments
-from ptxkit.verifier.argument_choice import SCHEDULES, VerifierRun
+from ptxkit.verifier.argument_choice import CONTENTS, SCHEDULES, VerifierRun
+from ptxkit.verifier.coverage_choice import ReachingRun, choose_runs
 from ptxkit.verifier.integer_guesses import MIXED_INTEGERS, IntegerGuesses, MixedIntegers, PathIntegers
-from ptxkit.verifier.limits import MAX_PATH_RUNS, MAX_VARIED_RUNS
+from ptxkit.verifier.limits import MAX_COVERAGE_STEPS, MAX_PROBED_STEPS, MAX_REACHING_RUNS, MAX_VARIED_RUNS
 from ptxkit.verifier.run_session import RunSession
+from ptxkit.verifier.step_budget import StepBudget
+
+_Inputs: TypeAlias = tuple[IntegerGuesses, int]
+"""The choice of numbers, and the number of the first run with every schedule, which determines the contents."""
 
 
 class DirectedRuns:
     """The further runs of a session.
 
-    runs_of: the runs with some numbers. buffer_bytes: the size of buffers that earlier runs needed. progress: is called
-    after each.
+    runs_of: the runs with some numbers, beginning with that of a number. buffer_bytes: the size of buffers that earlier
+    runs needed. progress: is called after each.
     """
 
     def __init__(
         self,
         session: RunSession,
-        runs_of: Callable[[IntegerGuesses], Iterator[VerifierRun]],
+        runs_of: Callable[[IntegerGuesses, int], Iterator[VerifierRun]],
         buffer_bytes: int,
+        budget: StepBudget,
         progress: Callable[[], None],
     ) -> None:
         self._session, self._runs_of, self._buffer_bytes = session, runs_of, buffer_bytes
-        self._progress = progress
+        self._budget, self._progress = budget, progress
         self._varied: set[Arguments] = set()
 
     def run_all(self, paths: Sequence[Arguments], asked: frozenset[int], *, differ: bool) -> None:
         """Makes all directed runs: see the other methods. differ: whether several integers may differ."""
         self.run_variations()
-        self.run_paths(paths, asked)
+        self.run_paths(paths, asked, differ=differ)
         if differ:
-            self.run_mixed()
+            self._run(MixedIntegers(self._buffer_bytes), len(MIXED_INTEGERS))
         self.run_variations()
 
-    def run_paths(self, paths: Sequence[Arguments], asked: frozenset[int]) -> None:
-        """Runs with the numbers with which the rules have followed paths, each with every schedule.
+    def run_paths(self, paths: Sequence[Arguments], asked: frozenset[int], *, differ: bool) -> None:
+        """Runs with inputs that lead to instructions which no run has reached, each with every schedule.
 
-        asked: the offsets of the instructions of open questions, with which the runs end when all were executed.
+        paths: the numbers that may lead there. asked: the offsets of the instructions of open questions.
         """
-        count = min(len(paths) * len(SCHEDULES), MAX_PATH_RUNS)
-        self._run(PathIntegers(paths, self._buffer_bytes), count, asked)
+        missed = asked - self._session.significant_offsets
+        tried: list[ReachingRun[_Inputs]] = []
+        left = self._budget.share(MAX_COVERAGE_STEPS)
+        for inputs in self._inputs_to_try(paths, differ=differ) if missed else ():
+            trial = next(self._runs_of(*inputs))
+            reached, steps = self._session.probe(trial, min(left, self._budget.share(MAX_PROBED_STEPS)))
+            tried.append(ReachingRun(inputs, reached, steps))
+            left -= steps
+            if left <= 0 or missed <= reached:
+                break
+        for chosen in islice(choose_runs(tried, missed), MAX_REACHING_RUNS):
+            numbers, first = chosen.inputs
+            self._run(numbers, len(SCHEDULES), first)
 
-    def run_mixed(self) -> None:
-        """Runs with numbers that differ from one integer to the next."""
-        self._run(MixedIntegers(self._buffer_bytes), len(MIXED_INTEGERS))
+    def _inputs_to_try(self, paths: Sequence[Arguments], *, differ: bool) -> Iterator[_Inputs]:
+        """Yields the inputs of runs without checks of races, those with usual contents of memory first."""
+        numbers: list[IntegerGuesses] = [PathIntegers([each], self._buffer_bytes) for each in paths]
+        if differ:
+            numbers += [MixedIntegers(self._buffer_bytes, at) for at in range(len(MIXED_INTEGERS))]
+        yield from ((each, contents * len(SCHEDULES)) for contents in range(len(CONTENTS)) for each in numbers)
 
     def run_variations(self) -> None:
         """Runs with numbers near those with which runs have shown what may depend on numbers, each once."""
@@ -56,5 +77,5 @@ class DirectedRuns:
         self._varied.update(numbers)
         self._run(PathIntegers(numbers, self._buffer_bytes), len(numbers))
 
-    def _run(self, numbers: IntegerGuesses, count: int, asked: frozenset[int] | None = None) -> None:
-        self._session.run_further(islice(self._runs_of(numbers), count), count, self._progress, asked)
+    def _run(self, numbers: IntegerGuesses, count: int, first: int = 0) -> None:
+        self._session.run_further(islice(self._runs_of(numbers, first), count), count, self._progress)

@@ -17,6 +17,9 @@ MIXED_INTEGERS = ((16, 4, 64), (4, 16, 64), (64, 16, 256), (16, 64, 256))
 """Numbers that are passed in turn for several integers: a size is often a multiple of another one, or the product of
 two, and a number of rounds is often much smaller than one of elements."""
 
+MIXED_REALS = (1.0, 4.0, 0.25)
+"""Numbers that are passed in turn for several floating-point arguments."""
+
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
 """The replacements of unsuitable numbers."""
 
@@ -59,6 +62,10 @@ class IntegerGuesses:
         self._used_replacements = True
         return self._numbers[number % len(self._numbers)]
 
+    def real(self, number: int, position: int) -> float:  # noqa: ARG002 (subclasses use them)
+        """Returns the number that is passed in a run for a floating-point argument, by its position among these."""
+        return 1.0
+
     def grow_buffers(self) -> bool:
         """Makes the buffers of the following runs larger; returns whether they were small."""
         were_small = self.buffer_bytes < self._large_bytes
@@ -86,12 +93,21 @@ class IntegerGuesses:
 
 
 class MixedIntegers(IntegerGuesses):
-    """Numbers that differ from one parameter to the next."""
+    """Numbers that differ from one parameter to the next. mixture: the index of those of all runs; None: in turn."""
+
+    def __init__(self, buffer_bytes: int = BUFFER_BYTES, mixture: int | None = None) -> None:
+        super().__init__(buffer_bytes)
+        self._mixture = mixture
 
     def integer(self, number: int, place: ParameterKey, position: int = 0) -> int:  # noqa: ARG002
         """Returns the number that is passed in a run for an integer, by its position among the integers."""
-        mixed = MIXED_INTEGERS[number % len(MIXED_INTEGERS)]
+        mixed = MIXED_INTEGERS[(number if self._mixture is None else self._mixture) % len(MIXED_INTEGERS)]
         return mixed[position % len(mixed)]
+
+    def real(self, number: int, position: int) -> float:
+        """Returns another number for each floating-point argument: the ends of a range, and a tolerance, differ."""
+        first = number if self._mixture is None else self._mixture
+        return MIXED_REALS[(first + position) % len(MIXED_REALS)]
 
 
 class PathIntegers(IntegerGuesses):

@@ -52,18 +52,27 @@ TABLE_ENTRIES, TABLE_BUFFERS = 512, 2
 """The number of addresses in memory from which a kernel loads addresses, and the number of arrays to which they lead:
 two, so that accesses through different entries may meet and may not."""
 
-MAX_PATH_RUNS = 12
-"""The maximum number of runs with the numbers with which the rules have followed a path to an open question."""
+MAX_COVERAGE_STEPS = 50_000
+"""The maximum number of steps of the runs without checks of races that show which inputs lead to open questions."""
+
+MAX_PROBED_STEPS = 5_000
+"""The maximum number of steps of one of them: a run with few steps is preferred anyway."""
+
+MAX_REACHING_RUNS = 4
+"""The maximum number of inputs that lead to open questions with which the kernel runs with every schedule."""
+
+MAX_SOLVED_QUESTIONS = 16
+"""The maximum number of instructions for which the conditions of their paths are solved for arguments."""
 
 MAX_VARIED_RUNS = 16
 """The maximum number of runs, before and after other directed ones, that vary the numbers with which runs have shown
 what may depend on these.
 """
 
-MAX_KERNEL_STEPS = 500_000
+MAX_KERNEL_STEPS = 250_000
 """The maximum number of instructions that groups of threads execute in all runs of a kernel: about a minute's work."""
 
-MAX_PROBE_STEPS = 40_000
+MAX_PROBE_STEPS = 20_000
 """The maximum number of steps of a run that only shows whether a launch is suitable."""
 
 PROBE_SHARE = 0.5

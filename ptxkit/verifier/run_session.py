@@ -175,18 +175,11 @@ class RunSession:
         trials: Iterable[VerifierRun],
         count: int,
         progress: Callable[[], None],
-        asked: frozenset[int] | None = None,
     ) -> None:
-        """Runs the kernel with other numbers.
-
-        count: of the trials. asked: the offsets of instructions; the runs end when runs with numbers above 1 have led
-        to all of them.
-        """
+        """Runs the kernel with other inputs. count: of the trials."""
         budget = self._budget
         given = budget.left
         for done, trial in enumerate(trials):
-            if asked is not None and asked <= self._significant_offsets:
-                return
             if budget.is_used_up():
                 self.add_question(budget.question_of_runs(done, count, given - budget.left, given))
                 return
@@ -194,6 +187,19 @@ class RunSession:
             if self._cut_short is not None:
                 self.add_question(budget.question_of_run(self._cut_short))
             progress()
+
+    def probe(self, trial: VerifierRun, steps: int) -> tuple[frozenset[int], int]:
+        """Returns what a run without checks of races reaches, and its steps; nothing if its inputs do not fit."""
+        launch = self._launch_arguments(self._with_alignment(trial), 0)
+        launch["budget"] = replace(launch["budget"], steps=steps)
+        outcome = run(self._module, self._kernel, races=False, **launch)
+        fits = not any(self._assumptions.shows_wrong_arguments(each) for each in outcome.findings)
+        return outcome.reached_offsets if fits else frozenset(), outcome.group_steps
+
+    @property
+    def significant_offsets(self) -> frozenset[int]:
+        """The offsets of the instructions that runs with numbers above 1 have reached."""
+        return frozenset(self._significant_offsets)
 
     def variations(self) -> list[Arguments]:
         """Returns numbers with which runs may show again what may depend on the numbers that were chosen.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptxkit.analysis.abstract_interpretation.path_arguments import PathArguments
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.values.scenario import Arguments
 from ptxkit.diagnostics import Verdict
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.model.launch_contract import Requirement
 from ptxkit.source import SourceFile
+from ptxkit.verifier.limits import MAX_SOLVED_QUESTIONS
 
 _USUAL_INTEGER = 64
 """The number of the integers that no branch compares."""
@@ -23,8 +25,8 @@ def offsets_of_questions(static: Verdict) -> frozenset[int]:
 def arguments_of_questions(kernel: KernelFacts, offsets: frozenset[int]) -> list[Arguments]:
     """Returns arguments that lead to some instructions, each once.
 
-    Those with which executions of the rules lead to the most of them are first. The others may lead to instructions
-    that no execution has reached.
+    Those that solve the conditions of paths are first, then those with which executions of the rules lead to the most
+    of them. The others may lead to instructions that no execution has reached.
     """
     reached: dict[Arguments, int] = {}
     for facts in kernel.scenarios:
@@ -36,7 +38,18 @@ def arguments_of_questions(kernel: KernelFacts, offsets: frozenset[int]) -> list
     missed = [step for step in kernel.program.steps if step.start in offsets and step not in covered]
     inputs = kernel.explorer.unreached_conditions.inputs_leading_to(missed)
     leading = ((_USUAL_INTEGER, values) for values in inputs)
-    return [*sorted(reached, key=lambda each: -reached[each]), *dict.fromkeys(leading)]
+    followed = sorted(reached, key=lambda each: -reached[each])
+    return list(dict.fromkeys((*_solved_arguments(kernel, offsets), *followed, *leading)))
+
+
+def _solved_arguments(kernel: KernelFacts, offsets: frozenset[int]) -> Iterator[Arguments]:
+    """Yields arguments that satisfy the conditions of the paths to some instructions."""
+    explorer = kernel.explorer
+    conditions, solver = explorer.unreached_conditions, PathArguments(kernel.program, explorer.launch)
+    for step in [each for each in kernel.program.steps if each.start in offsets][:MAX_SOLVED_QUESTIONS]:
+        found = solver.leading_to(step, conditions.sizes_deciding, conditions.compared_numbers)
+        if found is not None:
+            yield _USUAL_INTEGER, found
 
 
 def conditions_of_questions(static: Verdict, kernel: str) -> Iterable[Requirement]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 
+from ptxkit.analysis.ir.budget import scale_limit
 from ptxkit.emulator import RunBudget, RunResult
 from ptxkit.verifier.limits import MAX_KERNEL_STEPS
 
@@ -16,18 +17,13 @@ class StepBudget:
     """
 
     def __init__(self, effort: float = 1.0, seconds: float | None = None) -> None:
-        self._effort, self.total = effort, self.scaled(MAX_KERNEL_STEPS, effort)
+        self._effort, self.total = effort, scale_limit(MAX_KERNEL_STEPS, effort)
         self.left, self._seconds = self.total, seconds
         self._deadline = math.inf if seconds is None else time.thread_time() + seconds
 
-    @staticmethod
-    def scaled(limit: int, effort: float) -> int:
-        """Returns a limit times the effort, at least 1."""
-        return max(round(limit * effort), 1)
-
     def share(self, limit: int) -> int:
         """Returns a limit of this package times the effort, at most what is left."""
-        return min(self.scaled(limit, self._effort), self.left)
+        return min(scale_limit(limit, self._effort), self.left)
 
     def for_run(self, most: int) -> RunBudget:
         """Returns the budget of a run of `most` steps at most."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.contract.launch_evidence import find_launch_evidence
@@ -181,8 +182,8 @@ def _verify_kernel(
 
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in choices]
 
-    def runs_of(maps: InferredMaps, guesses: IntegerGuesses) -> Iterator[VerifierRun]:
-        return generate_runs(program, uses, request, {**images, **maps}, guesses, contract)
+    def runs_of(maps: InferredMaps, guesses: IntegerGuesses, first: int = 0) -> Iterator[VerifierRun]:
+        return generate_runs(program, uses, request, {**images, **maps}, guesses, contract, first=first)
 
     def first_of(maps: InferredMaps) -> VerifierRun:
         return next(runs_of(maps, IntegerGuesses()))
@@ -197,9 +198,10 @@ def _verify_kernel(
     session.run_all(runs_of(maps, guesses), guesses, request.schedules, kept, progress)
     places = frozenset(step.start for step in flat.steps)
     asked = offsets_of_questions(static) & places
-    followed = arguments_of_questions(explored, asked) if explored is not None and chosen else []
-    directed = DirectedRuns(session, lambda numbers: runs_of(maps, numbers), guesses.buffer_bytes, progress)
-    directed.run_all(followed, asked, differ=uses.count_integers({*images, *whole, *request.arguments}) > 1)
+    missed = asked - session.significant_offsets if chosen else frozenset[int]()
+    followed = arguments_of_questions(explored, missed) if explored is not None and missed else []
+    directed = DirectedRuns(session, partial(runs_of, maps), guesses.buffer_bytes, budget, progress)
+    directed.run_all(followed, missed, differ=uses.count_integers({*images, *whole, *request.arguments}) > 1)
     return session.result(
         Counter(name for name, _ in map_locations(flat) if name in unsaid),
         places,

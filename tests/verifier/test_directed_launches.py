@@ -228,3 +228,26 @@ def test_a_pointer_that_is_loaded_without_an_index_is_no_array() -> None:
     body = INDEXED.replace("add.u64 %d2, %d0, %d1", "mov.u64 %d2, %d0")
     result = verify_text(".param .align 8 .b8 s[32]", body + RACE)
     assert "s=32 bytes of 0, 1 MiB iota at 8, 9 at 24" in result.runs[0].arguments
+
+
+def test_several_numbers_that_lead_to_a_question_are_solved_for() -> None:
+    body = """ ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m]; setp.ne.u32 %p0, %r2, 77; @%p0 bra END;
+ add.u32 %r4, %r2, %r3; setp.ne.u32 %p1, %r4, 82; @%p1 bra END;
+ ld.param.u64 %d0, [a]; ld.global.u32 %r5, [%d0]; and.b32 %r5, %r5, 252; mov.u32 %r6, tile; add.u32 %r6, %r6, %r5;
+ st.shared.u32 [%r6], %r1;"""
+    result = verify_text(".param .u64 a, .param .u32 n, .param .u32 m", body)
+    assert {"n=77", "m=5"} <= {*result.runs[0].arguments}
+    assert result.runs[0].reached == result.runs[0].instructions
+    assert result.runs[0].asked == result.runs[0].questions > 0
+
+
+def test_floating_point_arguments_differ_in_some_runs() -> None:
+    body = """ .reg .f32 %f<3>; ld.param.f32 %f0, [low]; ld.param.f32 %f1, [high];
+ setp.ge.f32 %p0, %f0, %f1; @%p0 bra END;
+ ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m]; setp.eq.u32 %p1, %r2, %r3; @%p1 bra END;
+ ld.param.u64 %d0, [a]; ld.global.u32 %r5, [%d0]; and.b32 %r5, %r5, 252; mov.u32 %r6, tile; add.u32 %r6, %r6, %r5;
+ st.shared.u32 [%r6], %r1;"""
+    parameters = ".param .u64 a, .param .f32 low, .param .f32 high, .param .u32 n, .param .u32 m"
+    result = verify_text(parameters, body)
+    assert {"low=1.0", "high=4.0"} <= {*result.runs[0].arguments}
+    assert result.runs[0].reached == result.runs[0].instructions

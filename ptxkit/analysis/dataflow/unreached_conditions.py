@@ -78,10 +78,8 @@ class UnreachedConditions:
         inputs = sorted(self.sizes_deciding(branch) | (self._cta_numbers_deciding(branch) if registers else set()))
         if not inputs:
             return
-        for number in self._compared_constants(branch, all_inputs=True):
-            for value in (number, number + 1, number - 1):
-                if value >= 0:
-                    yield tuple((key, value) for key in inputs)
+        for number in self.compared_numbers(branch):
+            yield tuple((key, number) for key in inputs)
 
     def inputs_leading_to(self, missed: Collection[Step]) -> Iterator[tuple[tuple[ParameterKey, int], ...]]:
         """Yields values of integer arguments that may lead to missed steps: around the numbers with which branches
@@ -112,6 +110,11 @@ class UnreachedConditions:
         """Yields the steps that decide whether missed steps are executed; one may occur several times."""
         for step in list(missed)[:MAX_DECIDING_STEPS]:
             yield from (deciding for deciding, _ in self._independence.deciding_operands(step, set()))
+
+    def compared_numbers(self, branch: Step) -> Iterator[int]:
+        """Yields the numbers with which the guard of a branch compares inputs, and the numbers next to them."""
+        for number in self._compared_constants(branch, all_inputs=True):
+            yield from (each for each in (number, number + 1, number - 1) if each >= 0)
 
     def _compared_constants(self, deciding: Step, *, all_inputs: bool = False) -> Iterator[int]:
         """Yields the constants with which a size, or any input, is compared to compute the guard of a step."""
