@@ -7,7 +7,7 @@ contents of memory are usable as numbers and as indices.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count, cycle, islice
 from typing import Any, TypeAlias
 
@@ -22,11 +22,12 @@ from ptxkit.emulator import POLICIES, TensorMapArgument
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument
 from ptxkit.emulator.state.textures import OpaqueObject
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.functions import bits, kind
 from ptxkit.model.launch_contract import LaunchContract, ParameterMultiple
 from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.verifier.argument_parser import make_filled_array
+from ptxkit.verifier.descriptor_parameters import find_descriptor_parameters
 from ptxkit.verifier.integer_guesses import LEAST_USUAL, IntegerGuesses
 from ptxkit.verifier.limits import TABLE_BUFFERS, TABLE_ENTRIES, USUAL_SIZE
 from ptxkit.verifier.request import VerifyRequest
@@ -79,12 +80,14 @@ class ParameterUses:
     """What a kernel does with its parameters: (parameter, byte in it).
 
     pointers: the addresses. flags: those of memory that is zeros, whatever the contents of the other memory are.
-    tables: those of memory that contains addresses. fields: all that is loaded.
+    tables: those of memory that contains addresses. descriptors: the instruction descriptors of matrix multiplications,
+    with numbers that are valid for these. fields: all that is loaded.
     """
 
     pointers: frozenset[tuple[str, int]] = frozenset()
     flags: frozenset[tuple[str, int]] = frozenset()
     tables: frozenset[tuple[str, int]] = frozenset()
+    descriptors: Mapping[ParameterKey, Sequence[int]] = field(default_factory=dict)
     fields: tuple[ParameterField, ...] = ()
 
     @property
@@ -110,7 +113,8 @@ def find_parameter_uses(flat: Program, program: Executable, images: Mapping[str,
     }
     fields = tuple(each for each in find_parameter_fields(flat) if each.offset + each.size <= sizes[each.symbol])
     pointers |= _array_elements(pointer_arrays(flat), {*pointers, *((f.symbol, f.offset) for f in fields)}, sizes)
-    return ParameterUses(frozenset(pointers), frozenset(find_flag_pointers(flat)), pointer_tables(flat), fields)
+    flags, tables = frozenset(find_flag_pointers(flat)), pointer_tables(flat)
+    return ParameterUses(frozenset(pointers), flags, tables, find_descriptor_parameters(flat), fields)
 
 
 def _array_elements(
@@ -229,18 +233,21 @@ class _ArgumentChoice:
         texts += [f"{text} at {', '.join(map(str, offsets))}" for text, offsets in numbers.items()]
         return StructArgument(bytes(data), {**pointers, **maps}), ", ".join(texts)
 
-    def _field(self, field: ParameterField) -> tuple[bytes, str]:
-        if kind(field.type) == "f":
+    def _field(self, place: ParameterField) -> tuple[bytes, str]:
+        if kind(place.type) == "f":
             real = self._real()
-            known = _FLOATS.get(field.size)
-            return (bytes(field.size) if known is None else numpy.full(1, real, known).tobytes()), str(real)
-        value = self._integer(field.symbol, field.offset, field.size * 8)
-        return value.to_bytes(field.size, "little"), str(value)
+            known = _FLOATS.get(place.size)
+            return (bytes(place.size) if known is None else numpy.full(1, real, known).tobytes()), str(real)
+        value = self._integer(place.symbol, place.offset, place.size * 8)
+        return value.to_bytes(place.size, "little"), str(value)
 
     def _real(self) -> float:
         return self._guesses.real(self._number, next(self._real_positions))
 
     def _integer(self, symbol: str, offset: int, width: int) -> int:
+        valid = self._uses.descriptors.get((symbol, offset))
+        if valid:
+            return valid[self._number % len(valid)]
         value = self._guesses.integer(self._number, (symbol, offset), next(self._positions))
         multiple = self._multiples.get((symbol, offset))
         if multiple is not None:

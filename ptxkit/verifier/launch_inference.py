@@ -9,7 +9,7 @@ is known. A kernel may have further requirements, which cannot be inferred.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import prod
 
 from ptxkit.analysis.contract.launch_evidence import LaunchEvidence
@@ -26,6 +26,9 @@ from ptxkit.verifier.limits import LARGE_GRID_PERIOD, MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
 DEFAULT_BLOCK = 128
+
+_ROW_LENGTHS = (16, 8, 32, 4)
+"""The lengths along x of blocks of several axes that are tried where the usual ones are unsuitable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ def candidate_blocks(
     """Returns the block of a kernel's launch, or where it is unknown the blocks to try, the most likely ones first."""
     known = request.block or find_declared_extents(entry, "reqntid")
     limit = known or find_declared_extents(entry, "maxntid")
-    axes = USUAL_BLOCKS[evidence.thread_axes] if evidence.thread_axes > 1 else ()
+    axes = (*USUAL_BLOCKS[evidence.thread_axes], *_shapes_of(evidence.thread_axes)) if evidence.thread_axes > 1 else ()
     if limit:
         shapes = [block for block in axes if prod(block) <= limit[0]] if not known and len(limit) == 1 else []
         return [*shapes, limit]
@@ -141,6 +144,13 @@ def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
         [*hints[:MAX_SIZE_HINTS], *(each + WARP_SIZE for each in hints[:MAX_SIZE_HINTS]), 2 * DEFAULT_BLOCK]
     )
     return [(size,) for size in sizes if size != DEFAULT_BLOCK]
+
+
+def _shapes_of(axes: int) -> Iterator[Shape]:
+    """Yields the other shapes of the usual number of threads along several axes, whose rows are powers of two."""
+    for x in _ROW_LENGTHS:
+        rows = DEFAULT_BLOCK // x
+        yield from [(x, rows)] if axes == 2 else ((x, y, rows // y) for y in (1, 2, 4, 8) if rows >= 2 * y)
 
 
 def _has_dynamic_shared(program: Executable) -> bool:

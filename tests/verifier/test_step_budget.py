@@ -56,8 +56,9 @@ def test_runs_that_were_left_out_are_a_question_with_the_effort_that_makes_them(
 
 
 def test_a_run_that_was_cut_short_is_a_question_with_its_steps() -> None:
-    reasons = asked_of(verify(0.5 * RUN_STEPS / StepBudget().total, schedules=1))
-    assert any("a run did not end in 1,500 steps: try --effort 0.006" in each for each in reasons)
+    effort = 0.5 * RUN_STEPS / StepBudget().total
+    reasons = asked_of(verify(effort, schedules=1))
+    assert any(f"a run did not end in 1,500 steps: try --effort {2 * effort:g}" in each for each in reasons)
 
 
 def test_no_time_is_measured_unless_the_user_limits_it(monkeypatch: pytest.MonkeyPatch) -> None:

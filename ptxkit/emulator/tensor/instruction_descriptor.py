@@ -123,6 +123,19 @@ def _check_shape(m: int, n: int, kind: MmaKind) -> None:
         raise ValueError(f"its instruction descriptor names m{m}n{n}, which {who} cannot multiply")
 
 
+def usual_descriptors(kind: MmaKind) -> tuple[int, ...]:
+    """Returns descriptors that are valid for a dense multiplication without scale factors, those of wide results first.
+
+    The result is empty for other multiplications.
+    """
+    if kind.sparse or kind.scale_vector or not kind.is_supported:
+        return ()
+    element, result = min(_ELEMENTS[kind.name]), 2 if kind.name == "i8" else 1
+    rows = 128 * (1 if kind.is_weight_stationary else kind.ctas)
+    types = result << 4 | element << 7 | element << 10
+    return tuple(types | columns >> 3 << 17 | rows >> 4 << 24 for columns in reversed(_STATIONARY_N))
+
+
 def shifted_columns(mask: int) -> int:
     """Returns the column of B at which a multiplication with a zero-column mask begins."""
     return mask >> 56 & 63
