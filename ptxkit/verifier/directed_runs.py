@@ -52,13 +52,18 @@ class DirectedRuns:
         """
         missed = asked - self._session.significant_offsets
         tried: list[ReachingRun[_Inputs]] = []
-        left = self._budget.share(MAX_COVERAGE_STEPS)
-        for inputs in self._inputs_to_try(paths, differ=differ) if missed else ():
+        given = left = self._budget.share(MAX_COVERAGE_STEPS)
+        all_inputs = list(self._inputs_to_try(paths, differ=differ)) if missed else []
+        for inputs in all_inputs:
+            if left <= 0:
+                done, wanted = len(tried), len(all_inputs)
+                self._session.add_question(self._budget.question_of_inputs(done, wanted, given - left, given))
+                break
             trial = next(self._runs_of(*inputs))
             reached, steps = self._session.probe(trial, min(left, self._budget.share(MAX_PROBED_STEPS)))
             tried.append(ReachingRun(inputs, reached, steps))
             left -= steps
-            if left <= 0 or missed <= reached:
+            if missed <= reached:
                 break
         for chosen in islice(choose_runs(tried, missed), MAX_REACHING_RUNS):
             numbers, first = chosen.inputs

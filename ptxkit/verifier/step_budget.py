@@ -55,8 +55,19 @@ class StepBudget:
         """
         if self._is_late:
             return f"only {done} of {wanted} runs were made in the {self._seconds:g} s of --seconds: give more"
-        factor = wanted * spent / (done * given) if done and given else 2.0
-        return f"only {done} of {wanted} runs were made within {self.total:,} steps: {self._remedy(factor)}"
+        remedy = self._remedy_for(done, wanted, spent, given)
+        return f"only {done} of {wanted} runs were made within {self.total:,} steps: {remedy}"
+
+    def question_of_inputs(self, done: int, wanted: int, spent: int, given: int) -> str:
+        """Returns the open question about inputs of which it was not tried whether they lead to other questions.
+
+        The arguments are those of `question_of_runs`.
+        """
+        remedy = self._remedy_for(done, wanted, spent, given)
+        return f"only {done} of {wanted} inputs that may lead to other questions were tried: {remedy}"
+
+    def _remedy_for(self, done: int, wanted: int, spent: int, given: int) -> str:
+        return self._remedy(wanted * spent / (done * given) if done and given else 2.0)
 
     def question_of_run(self, outcome: RunResult) -> str:
         """Returns the open question about a run that was cut short."""

@@ -9,7 +9,7 @@ from ptxkit.analysis.ir.program import flatten
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
-from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier import VerifyRequest, directed_runs, verify_source
 from ptxkit.verifier.fault_dependence import FaultDependence
 
 KERNEL = """.version 8.0
@@ -251,3 +251,14 @@ def test_floating_point_arguments_differ_in_some_runs() -> None:
     result = verify_text(parameters, body)
     assert {"low=1.0", "high=4.0"} <= {*result.runs[0].arguments}
     assert result.runs[0].reached == result.runs[0].instructions
+
+
+def test_inputs_that_were_not_tried_are_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directed_runs, "MAX_COVERAGE_STEPS", 1)
+    body = """ ld.param.u32 %r2, [n]; ld.param.u32 %r3, [m]; setp.eq.u32 %p0, %r2, %r3; @%p0 bra END;
+ ld.param.u64 %d0, [a]; ld.global.u32 %r5, [%d0]; and.b32 %r5, %r5, 252; mov.u32 %r6, tile; add.u32 %r6, %r6, %r5;
+ st.shared.u32 [%r6], %r1;"""
+    result = verify_text(".param .u64 a, .param .u32 n, .param .u32 m", body)
+    (reason,) = [each.reason for each in result.undecided if "inputs that may lead" in each.reason]
+    assert "only 1 of" in reason
+    assert "--effort" in reason
