@@ -52,11 +52,7 @@ def may_race_in_global_memory(program: Program, launch: LaunchConfig) -> bool:
     is_declared = launch.is_exact or launch.is_limit
     if not is_declared and not any(leaf.name.startswith(_THREAD_POSITION) for leaf in dependence.own_sources):
         return False
-    uses = {kind: [step for step in program.own_effectful_steps if _has(step, kind)] for kind in ("read", "write")}
-    stores, loads = (
-        {dependence.buffers_of(*_address_of(step, kind)) for step in uses[kind]} for kind in ("write", "read")
-    )
-    return any(may_be_one_buffer(store, load) for store in stores for load in loads)
+    return bool(program.analysis(_BufferUses).steps)
 
 
 class _BufferUses:
@@ -73,16 +69,16 @@ class _BufferUses:
             }
             for kind in ("write", "read")
         )
-        self._steps = {
-            step for step, own in stores.items() if any(may_be_one_buffer(own, each) for each in loads.values())
-        }
-        self._steps |= {
-            step for step, own in loads.items() if any(may_be_one_buffer(own, each) for each in stores.values())
+        self.steps = {
+            step
+            for uses, others in ((stores, set(loads.values())), (loads, set(stores.values())))
+            for step, own in uses.items()
+            if any(may_be_one_buffer(own, other) for other in others)
         }
 
     def may_conflict(self, step: Step) -> bool:
         """Returns whether a load or store may be of a buffer that another instruction stores to, or loads from."""
-        return step in self._steps or not self._program.contains(step)
+        return step in self.steps or not self._program.contains(step)
 
 
 def find_reused_buffers(groups: Iterable[GroupTrace], program: Program) -> frozenset[Step]:
