@@ -82,10 +82,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     judge = partial(_find_deadlocks, kernel)
     for number, facts in enumerate(kernel.scenarios):
         blocked = {each.event.step for schedule in facts.schedules for each in schedule.blocked_threads}
-        waits = {
-            e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
-        }
-        yield from make_observations(kernel, number, waits - blocked, judge)
+        yield from make_observations(kernel, number, facts.simulation.steps_of(MbarrierWait) - blocked, judge)
 
 
 def _find_deadlocks(kernel: KernelFacts, facts: ScenarioFacts) -> ScheduleFindings:

@@ -55,12 +55,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Checks each arrival: those within the count of their phase satisfy the rule."""
     judge = partial(_find_excess_arrivals, kernel, cache(partial(find_missing_waits, kernel)))
     for number, facts in enumerate(kernel.scenarios):
-        arrivals = {
-            e.step
-            for a in facts.simulation.thread_classes
-            for e in a.events
-            if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
-        }
+        arrivals = facts.simulation.steps_of(MbarrierArrive, MbarrierTrack)
         yield from make_observations(kernel, number, arrivals, judge)
 
 

@@ -42,7 +42,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if not any(isinstance(effect, MbarrierWait) for step in kernel.program.effectful_steps for effect in step.effects):
         yield from ask_without_schedule(kernel, Barrier)  # otherwise PTX504 yields it
     for number, facts in enumerate(kernel.scenarios):
-        barriers = {e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
+        barriers = facts.simulation.steps_of(Barrier)
         yield from make_observations(kernel, number, barriers, _find_deadlocks)
 
 

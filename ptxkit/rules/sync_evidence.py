@@ -113,8 +113,7 @@ def ask_without_schedule(kernel: KernelFacts, kind: type) -> Iterator[OpenObliga
     left: dict[Step, SimulationObstacle] = {}
     # First those with a schedule: an obstacle is looked for, in further schedules, only if it is asked about.
     for facts in sorted(kernel.scenarios, key=lambda facts: not facts.schedules):
-        events = (event for actor in facts.simulation.thread_classes for event in actor.events)
-        steps = {event.step for event in events if isinstance(event.effect, kind)} - simulated
+        steps = facts.simulation.steps_of(kind) - simulated
         obstacle = facts.simulation.obstacle if steps else None
         if obstacle is None:
             simulated |= steps
@@ -159,10 +158,7 @@ def _may_succeed(kernel: KernelFacts, other: ScenarioFacts) -> bool:
         return False
     if other.schedules or _has_failure(other):
         return not _has_failure(other)
-    steps, others = (
-        {e.step for actor in w.simulation.thread_classes for e in actor.events} for w in (kernel.scenarios[0], other)
-    )
-    return steps <= others
+    return kernel.scenarios[0].simulation.steps_of() <= other.simulation.steps_of()
 
 
 def _is_inconclusive(facts: ScenarioFacts) -> bool:

@@ -46,6 +46,16 @@ class SyncSimulation:
         """The thread classes of all CTAs, CTA by CTA."""
         return [actor for cta in self.ctas for actor in thread_classes_of(cta.groups, cta.scenario.rank)]
 
+    def steps_of(self, *kinds: type) -> set[Step]:
+        """Returns the executed instructions with an effect of one of these classes; all that synchronize for none."""
+        return {
+            step
+            for actor in self.thread_classes
+            for kind, steps in actor.steps_by_effect.items()
+            if not kinds or kind in kinds
+            for step in steps
+        }
+
     def events_at(self, place: MbarrierLocation) -> Sequence[TraceEvent]:
         """Returns all operations on the mbarrier at a location."""
         return self._events_by_location.get(place, ())

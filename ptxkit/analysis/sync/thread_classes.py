@@ -6,7 +6,7 @@ A group of threads takes one path. Its threads whose barriers and mbarriers are 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import get_args
 
@@ -86,6 +86,14 @@ class ThreadClass:
     def highest_rank(self) -> int:
         """The highest rank of a CTA whose mbarriers an event uses."""
         return max((rank for places in self.locations for rank, _ in places or ()), default=0)
+
+    @cached_property
+    def steps_by_effect(self) -> Mapping[type, Set[Step]]:
+        """The instructions of its events, by the class of their effect."""
+        found: dict[type, set[Step]] = defaultdict(set)
+        for each in self.events:
+            found[type(each.effect)].add(each.step)
+        return found
 
     @cached_property
     def indices_without_warps(self) -> list[int]:
