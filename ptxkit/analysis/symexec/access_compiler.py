@@ -10,6 +10,7 @@ from ptxkit.analysis.symexec.event_compiler import cta_mask_reader
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.store_compiler import compile_private_store
 from ptxkit.analysis.values.symbolic_values import (
+    GroupValue,
     LaneValues,
     SymbolicValue,
     group_value_of,
@@ -118,6 +119,13 @@ def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | N
     return lambda state: lift(first_unit, reader(state))
 
 
+def _shared_number(held: GroupValue) -> GroupValue:
+    """Returns the number that all threads share, if they share one; else the values as they are."""
+    if not isinstance(held, LaneValues) or not held.are_numbers:
+        return held
+    return held.values[0] if held.values.count(held.values[0]) == held.count else held
+
+
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
     """Records the access to a part of a descriptor's matrix that is far from its beginning, if that part is known."""
     roles = (OperandRole(effect.address), effect.rows, effect.width, effect.transposed or ConstantExpr(0))
@@ -126,9 +134,9 @@ def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAct
         return None
 
     def record(state: GroupState) -> None:
-        values = [each(state) for each in readers]
-        count = len(state.tids) if any(isinstance(each, LaneValues) for each in values) else 1
-        columns = [each.values if isinstance(each, LaneValues) else repeat(each, count) for each in values]
+        values = [_shared_number(each(state)) for each in readers]
+        lanes = next((each.count for each in values if isinstance(each, LaneValues)), 1)
+        columns = [each.values if isinstance(each, LaneValues) else repeat(each, lanes) for each in values]
         rows = list(zip(*columns, strict=True))
         places = {row: far_unit(*row) for row in set(rows)}  # the threads of a warpgroup have one descriptor
         known = [place for row in rows if (place := places[row]) is not None]

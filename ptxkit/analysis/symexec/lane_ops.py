@@ -289,12 +289,35 @@ def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     each = width.value
 
     def pack(state: GroupState) -> GroupValue:
-        return lift(partial(_pack_values, state.symbolic_values, each), *[reader(state) for reader in readers])
+        parts, pack_one = [reader(state) for reader in readers], partial(_pack_values, each)
+        arguments = (state.symbolic_values, *parts)
+        if any(isinstance(part, LaneValues) for part in parts):
+            return LaneValues(len(state.tids), pack_one, arguments, partial(_pack_numbers, each))
+        return lift(pack_one, *arguments)
 
     return pack
 
 
-def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
+def _pack_numbers(each: int, *parts: list[int] | Value) -> list[int] | None:
+    """Returns the packed numbers of all threads; None if a part that they share is not a number.
+
+    parts: the lowest part first, with one number for each thread or one for all.
+    """
+    count = next(len(part) for part in parts if isinstance(part, list))
+    mask, shared, packed = bit_mask(each), 0, [0] * count
+    for number, part in enumerate(parts):
+        if isinstance(part, SymbolicValue):
+            return None
+        if isinstance(part, int):
+            shared |= (part & mask) << number * each
+        elif part.count(part[0]) == count:
+            shared |= (part[0] & mask) << number * each
+        else:
+            packed = [low | (high & mask) << number * each for low, high in zip(packed, part, strict=True)]
+    return [own | shared for own in packed] if any(packed) else [shared] * count
+
+
+def _pack_values(each: int, terms: SymbolicValueTable, *parts: Value) -> Value:
     mask, packed = bit_mask(each), 0
     for part in reversed(parts):
         if not isinstance(part, int):
