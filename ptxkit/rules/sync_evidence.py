@@ -179,8 +179,14 @@ def _has_failure(facts: ScenarioFacts) -> bool:
         or schedule.count_mismatches
         or find_root_blocked_thread(facts, schedule) is not None
         or any(find_tx_imbalances(facts.simulation, schedule))
-        for schedule in (*facts.schedules, *facts.simulation.eager_async_schedules)
+        for schedule in _play_schedules(facts)
     )
+
+
+def _play_schedules(facts: ScenarioFacts) -> Iterator[ScheduleResult]:
+    """Yields the schedules of a scenario. Those with eager operations are simulated only if they are reached."""
+    yield from facts.schedules
+    yield from facts.simulation.eager_async_schedules
 
 
 def find_root_blocked_thread(facts: ScenarioFacts, schedule: ScheduleResult) -> BlockedThread | None:
