@@ -80,10 +80,10 @@ def _find_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
                 continue
             for path, first, last in _path_ranges(group, event, causality) if _may_access(event, low, high) else ():
                 for copy in copies:
-                    question = BoxSizeConflict(copy.event.step, event.step)
-                    if question in asked or first >= copy.high or last <= copy.low or path is copy.path:
+                    if first >= copy.high or last <= copy.low or path is copy.path:
                         continue
-                    if _is_read(copy.event) and _is_read(event):
+                    question = BoxSizeConflict(copy.event.step, event.step)
+                    if question in asked or (_is_read(copy.event) and _is_read(event)):
                         continue
                     left -= 1
                     if left < 0:
