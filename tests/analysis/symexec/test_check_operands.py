@@ -112,7 +112,7 @@ def test_an_address_in_a_cta_that_the_cluster_lacks_is_noticed(rank: int, found:
     line = f"mapa.shared::cluster.u32 %r9, %r1, {rank}; ld.shared::cluster.u32 %r8, [%r9];"
     module = module_of(HEAD + line, parameters=PARAMETERS, bounds=".reqnctapercluster 2")
     assert [(each.kind, each.value) for each in misfits(walk(module).trace)] == found
-    assert numbers(line) == [("rank", rank)]  # PTX206 asks for the size where no directive declares it
+    assert numbers(line) == [("rank", rank)]  # an open question where no directive declares the size
 
 
 @pytest.mark.parametrize(("rank", "found"), [(0, []), (1, []), (2, [("rank", 2)])])
