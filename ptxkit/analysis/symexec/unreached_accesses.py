@@ -10,6 +10,7 @@ bounds the length.
 from __future__ import annotations
 
 from functools import cached_property
+from operator import is_
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.abstract_interpretation.abstract_values import integers_in
@@ -23,6 +24,7 @@ from ptxkit.isa.effects import Access, Effect
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.exploration import Exploration
     from ptxkit.analysis.symexec.explorer import Explorer
 
 #: The special registers whose values all executions of all threads of the block have seen.
@@ -67,17 +69,23 @@ class UnreachedCode:
         self._cfg = explorer.input_independence.cfg
         self._definitions = self._program.analysis(ReachingDefinitions)
         self._decided: dict[int, bool] = {}
+        self._examined: list[Exploration] = []
+        self._enterable: set[int] = set()
 
     def possible_steps(self, missed: list[Step]) -> list[Step]:
         """Returns the steps that some launch may reach."""
         if not missed:
             return []
-        enterable = set().union(*(self._enterable_blocks(covered) for covered in self._covered_blocks()))
-        return [step for step in missed if self._cfg.block_of(step) in enterable]
+        executed = self._explorer.explorations
+        if not self._examined or len(executed) != len(self._examined) or not all(map(is_, executed, self._examined)):
+            self._examined = list(executed)
+            self._enterable = set().union(*map(self._enterable_blocks, self._covered_blocks()))
+        return [step for step in missed if self._cfg.block_of(step) in self._enterable]
 
     def _covered_blocks(self) -> set[frozenset[int]]:
         """Returns the blocks that each thread reached in any execution; equal sets of different threads only once."""
-        by_thread: dict[int, set[int]] = {tid: set() for tid in range(self._explorer.launch.threads)}
+        nothing: frozenset[int] = frozenset()
+        by_thread = dict.fromkeys(range(self._explorer.launch.threads), nothing)
         for exploration in self._explorer.explorations:
             for group in exploration.groups:
                 blocks = {
@@ -85,9 +93,13 @@ class UnreachedCode:
                     for block, start in enumerate(self._cfg.block_starts)
                     if self._program.steps[start] in group.covered_steps
                 }
+                unions: dict[frozenset[int], frozenset[int]] = {}  # most threads of a group reached the same before
                 for tid in group.tids:
-                    by_thread.setdefault(tid, set()).update(blocks)
-        return set(map(frozenset, by_thread.values()))
+                    before = by_thread.get(tid, nothing)
+                    if before not in unions:
+                        unions[before] = before | blocks
+                    by_thread[tid] = unions[before]
+        return set(by_thread.values())
 
     def _enterable_blocks(self, covered: frozenset[int]) -> set[int]:
         """Returns the blocks that a thread which reached some blocks may reach in any launch."""
