@@ -60,13 +60,14 @@ class RunAgreement:
         decide that: then the numbers that do not decide it must be whole tiles, and several others must lead there.
 
         deciding: the places of the numbers that decide whether the instruction is executed. in_global_memory: whether
-        two accesses meet there: numbers that do not fit the grid may cause that, so that all whole tiles must show it.
+        two accesses meet there: numbers that do not fit the grid may cause that, so that several whole tiles must show
+        it, and all that execute it.
         """
         shown = {each for each in self._showing[key] if _is_usual(each)}
         executing = {each for each in self._executing[key[1]] | shown if _is_usual(each)}
         whole = {each for each in executing if _is_whole(value for _, value in each)}
         if in_global_memory:
-            return bool(whole) and whole <= shown and (len(shown) >= MIN_AGREEING_NUMBERS or len(whole) > 1)
+            return len(whole) >= MIN_AGREEING_NUMBERS and whole <= shown
         if whole:
             return _is_shown_from_some_on(whole, shown) and (
                 len(shown) >= MIN_AGREEING_NUMBERS or len(whole & shown) > 1

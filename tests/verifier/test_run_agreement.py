@@ -41,7 +41,10 @@ def test_runs_agree_if_all_with_whole_tiles_show_the_finding(
     assert runs.is_shown_whatever_number(_FINDING, [_SIZE]) is agrees
 
 
-@pytest.mark.parametrize(("shown", "executed", "agrees"), [([256, 512], [], True), ([256, 512], [64], False)])
+@pytest.mark.parametrize(
+    ("shown", "executed", "agrees"),
+    [([256, 512, 64], [], True), ([256, 512], [], False), ([256, 512, 128], [64], False)],
+)
 def test_all_whole_tiles_must_show_that_accesses_meet_in_global_memory(
     shown: list[int], executed: list[int], agrees: bool
 ) -> None:
