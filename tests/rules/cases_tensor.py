@@ -44,6 +44,12 @@ _ISSUE = f"@!%p1 bra issued;\n{_MULTIPLY} //= issue\n{_COMMIT} //= commit\nissue
 
 ALLOCATION = (
     _case("the allocated columns are deallocated", _LEAVE),
+    _case(
+        "a warp that divides the address into its parts, and unites them, uses the columns until a barrier",
+        f"""and.b32 %r16, %r10, 0xffff; and.b32 %r15, %r10, -65536;
+add.u32 %r15, %r15, %r11; or.b32 %r12, %r15, %r16; {_LOAD} //= load
+{_LOADED} {_OUT} @!%p3 bra end;\n{_GIVE_BACK} //! PTX708 load\nend:""",
+    ),
     Case(
         "a function deallocates the columns",
         f"""{_BEGIN}{_AFTER}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable, Value
-from ptxkit.semantics.value_ops import to_signed
+from ptxkit.semantics.value_ops import bit_mask, to_signed
 
 #: The selectors of `prmt` that return its first and its second operand.
 _FIRST_WORD, _SECOND_WORD = 0x3210, 0x7654
@@ -45,6 +45,29 @@ def undo_xor(terms: SymbolicValueTable, width: int, a: Value, b: Value) -> Value
                 case ("xor", int(known), first, other, *_) if known == width and part in (first, other):
                     left = other if part == first else first
                     return left if isinstance(left, int | SymbolicValue) else None
+    return None
+
+
+def undo_masks(terms: SymbolicValueTable, width: int, a: Value, b: Value) -> Value | None:
+    """Returns the sum of a value and a number that was added to its upper bits only, while they were apart.
+
+    `((x & ~m) + c) | (x & m)` is `x + c` where `m` has the lowest bits, and `c` none of them.
+    """
+    if not isinstance(a, SymbolicValue) or not isinstance(b, SymbolicValue):
+        return None
+    every = bit_mask(width)
+    for high, low in ((a, b), (b, a)):
+        match terms.key_of(high), terms.key_of(low):
+            case ("and", int(known), SymbolicValue() as whole, int(upper), *_), (
+                "and",
+                int(same),
+                other,
+                int(lower),
+                *_,
+            ):
+                is_split = (upper ^ lower) & every == every and not lower & lower + 1 and whole == other
+                if is_split and known == same == width and not low.offset and not high.offset & lower:
+                    return whole.with_offset(to_signed(whole.offset + high.offset, width))
     return None
 
 

@@ -27,6 +27,7 @@ from ptxkit.analysis.values.undone_operations import (
     shifted_word,
     truth_of,
     undo_add,
+    undo_masks,
     undo_not,
     undo_xor,
 )
@@ -137,7 +138,7 @@ class SymbolicOps:
     def simplify_or(self, width: int, a: Value, b: Value) -> Value | None:
         if width == 1 and 1 in (a, b):
             return 1
-        return b if a in (0, b) else a if b == 0 else None
+        return b if a in (0, b) else a if b == 0 else undo_masks(self._terms, width, a, b)
 
     def simplify_xor(self, width: int, a: Value, b: Value) -> Value:
         if a == b or 0 in (a, b):

@@ -21,6 +21,10 @@ from tests.rules.support import Case
         "shf.r.clamp.b32 %r9, %r1, %r2, 0;",
         "mov.b64 %rd8, {%r1, %r2}; mov.b64 {%r9, %r3}, %rd8;",
         "mov.b64 %rd8, {%r2, %r1}; mov.b64 {%r3, %r9}, %rd8;",
+        "and.b32 %r8, %r2, 0xffff; and.b32 %r3, %r2, -65536; or.b32 %r8, %r3, %r8;"
+        "sub.u32 %r9, %r8, %r2; add.u32 %r9, %r9, %r1;",
+        "and.b32 %r8, %r2, 255; and.b32 %r3, %r2, -256; add.u32 %r3, %r3, 256; or.b32 %r8, %r8, %r3;"
+        "sub.u32 %r9, %r8, %r2; sub.u32 %r9, %r9, 256; add.u32 %r9, %r9, %r1;",
     ],
 )
 def test_a_number_combined_with_an_unknown_is_known_again(line: str) -> None:
@@ -37,6 +41,9 @@ def test_a_number_combined_with_an_unknown_is_known_again(line: str) -> None:
         "shf.l.wrap.b32 %r9, %r2, %r1, 1;",
         "mov.b64 %rd8, {%r1, %r2}; mov.b64 {%r3, %r9}, %rd8;",
         "mov.b64 %rd8, {%r1, %r2}; mov.b64 {%h1, %h2, %h3, %h4}, %rd8; cvt.u32.u16 %r9, %h2;",
+        "and.b32 %r8, %r2, 255; and.b32 %r3, %r2, -256; add.u32 %r3, %r3, 64; or.b32 %r8, %r8, %r3;"
+        "sub.u32 %r9, %r8, %r2;",
+        "and.b32 %r8, %r2, 255; and.b32 %r3, %r2, -512; or.b32 %r8, %r8, %r3; sub.u32 %r9, %r8, %r2;",
     ],
 )
 def test_other_operations_on_it_are_not_undone(line: str) -> None:
