@@ -136,9 +136,9 @@ class Segments:
                         yield from self._explore(root, threads, more)
                     return
                 passed &= own
-                if after is None:
+                if after is None and passed:
                     ends[None] = ends.get(None, 0) | passed
-                elif passed & ~reaching.get(after, 0):
+                elif after is not None and passed & ~reaching.get(after, 0):
                     reaching[after] = reaching.get(after, 0) | passed
                     waiting.append(after)
         self._divide(threads, ends)
