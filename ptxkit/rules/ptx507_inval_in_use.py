@@ -2,7 +2,8 @@
 
 What it does
     Finds `mbarrier.inval` by one thread that nothing orders after a wait of another thread on the same object, and
-    objects that are invalidated more often than they are initialized. If the result of an atomic determines the last
+    objects that are invalidated more often than they are initialized, or used after that without another
+    initialization. If the result of an atomic determines the last
     thread, which invalidates the object, the other threads need a release between their waits and the atomic.
 
 Why it matters
@@ -31,6 +32,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
+from typing import get_args
 
 from ptxkit.analysis.context.barrier_placement import WARP_BARRIER, find_ordering_barrier, path_point_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -41,7 +43,7 @@ from ptxkit.analysis.mbarrier.guarded_inval import AtomicGuardedInval
 from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.diagnostics.catalogue import ptx5xx
-from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, MemoryFence
+from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierUse, MbarrierWait, MemoryFence
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, sites_of
@@ -63,7 +65,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
             for thread in facts.threads.values()
         }
         if any(ends.values()) and not is_ambiguous(facts):
-            yield from _check_waits(number, facts, [spot for spots in ends.values() for spot in spots], guarded_invals)
+            spots = [spot for spots in ends.values() for spot in spots]
+            yield from _check_waits(number, facts, spots, guarded_invals)
+            yield from _check_later_uses(number, facts, spots)
             yield from _check_excess_invals(number, facts)
 
 
@@ -138,6 +142,26 @@ def _is_ordered_after(facts: ScenarioFacts, first: tuple[ThreadView, int], secon
     if first[0] is second[0]:
         return first[1] < second[1]
     return facts.is_ordered(*first, *second)
+
+
+def _check_later_uses(number: int, facts: ScenarioFacts, ends: Iterable[_EventSite]) -> Iterator[Observation]:
+    """Yields the uses of an mbarrier that follow its invalidation, if all its initializations precede that."""
+    made = find_initializations(facts.threads.values())
+    for thread, position, end in ends:
+        address = mbarrier_of(end)
+        is_last = all(_is_ordered_after(facts, each[:2], (thread, position)) for each in made.get(address or 0, ()))
+        for other in facts.threads.values() if is_last and address is not None else ():
+            for at, event in other.positions(*get_args(MbarrierUse)):
+                if mbarrier_of(event) == address and _is_ordered_after(facts, (thread, position), (other, at)):
+                    exact = thread.trace.is_certain(position) and other.trace.is_certain(at)
+                    finding = Finding(
+                        primary=end.step,
+                        message=ptx5xx.INVAL_BEFORE_USE(),
+                        labels=((event.step, ptx5xx.USED_AFTERWARDS()),),
+                        help=ptx5xx.INVALIDATE_AFTER_LAST_USE(),
+                    )
+                    yield Observation((end.step, event.step), number, exact, finding)
+                    break
 
 
 def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observation]:

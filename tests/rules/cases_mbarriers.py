@@ -428,6 +428,26 @@ setp.eq.or.u32 %p5, %r11, 0, %p5; @%p5 bra on; fence.sc.cta; on: {COUNT} {LAST} 
         """@%p1 mbarrier.init.shared::cta.b64 [%r5], 128; @%p1 mbarrier.inval.shared::cta.b64 [%r5]; //= first
 @%p1 mbarrier.inval.shared::cta.b64 [%r5]; //! PTX507 first""",
     ),
+    Case(
+        "a thread arrives at an object whose life it has ended",
+        """@!%p1 bra end; mbarrier.init.shared::cta.b64 [%r5], 1;
+mbarrier.inval.shared::cta.b64 [%r5]; //! PTX507 use
+mbarrier.arrive.shared::cta.b64 _, [%r5]; //= use
+end:""",
+    ),
+    Case(
+        "another thread arrives after a barrier at an object whose life has ended",
+        """@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p1 mbarrier.inval.shared::cta.b64 [%r5]; //! PTX507 use
+bar.sync 0;
+@%p2 mbarrier.arrive.shared::cta.b64 _, [%r5]; //= use""",
+    ),
+    Case(
+        "an object begins another life before an arrival",
+        """@!%p1 bra end; mbarrier.init.shared::cta.b64 [%r5], 1; mbarrier.inval.shared::cta.b64 [%r5];
+mbarrier.init.shared::cta.b64 [%r5], 1; mbarrier.arrive.shared::cta.b64 _, [%r5];
+end:""",
+    ),
 )
 
 CASES = (*USED_BEFORE_INIT, *INITIALIZED_TWICE, *BYTES, *ENDED)
