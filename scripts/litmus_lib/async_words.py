@@ -183,15 +183,15 @@ class SuiteTest:
             "    mov.u32 %tile, tile;",
             "    mov.u32 %bar, bar;",
             "    mov.u32 %thread, %tid.x;",
-            "    mov.u32 %block, %ctaid.x;",
+            *(["    mov.u32 %block, %cluster_ctarank;"] if count > 1 else []),
         ]
         if not self.has_warpgroup:
             lines += ["    mov.u32 %lane, %laneid;", "    setp.ne.u32 %p, %lane, 0;", "    @%p ret;"]
         else:
             lines.append("    setp.ne.u32 %p0, %thread, 0;")
         for number in range(1, len(self.threads)):
-            lines.append(f"    setp.eq.u32 %p, %block, {ctas[number]};")
-            lines.append(f"    setp.eq.and.u32 %p, %thread, {WARP * ranks[number]}, %p;")
+            lines.append(f"    setp.eq.u32 %p, %thread, {WARP * ranks[number]};")
+            lines += [f"    setp.eq.and.u32 %p, %block, {ctas[number]}, %p;"] if count > 1 else []
             lines.append(f"    @%p bra P{number};")
         label = 0
         for number, words in enumerate(self.threads):
