@@ -10,11 +10,15 @@ Source: PTX ISA, "Async Proxy", "Conflict and Data-races", "Causality Order".
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
+from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.intervals.accessed_bytes import largest_size
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.copy_completion import CopyStatus
+from ptxkit.analysis.memory.global_copy_reads import find_global_copy_reads
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.function_proofs import FunctionProofs
@@ -24,17 +28,24 @@ from ptxkit.rules.order_questions import has_order_question
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
 
-def ask_global_copies(builder: VerdictBuilder, judge: ObligationJudge, rules: dict[str, Rule]) -> None:
+def ask_global_copies(
+    builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rules: dict[str, Rule]
+) -> None:
     """Adds a question for each asynchronous access that may conflict with another access to global memory.
 
     rules: those that check the kernel, by code. Nothing is added where a violation is reported, or another
-    question about an order is open.
+    question about an order is open, nor about a read that follows the end of the copy in each execution.
     """
     if builder.has_violation or has_order_question(builder):
         return
+    conflicts = list(_conflicts(judge.proofs[0]))
+    statuses: dict[tuple[Step, Step], set[CopyStatus]] = defaultdict(set)
+    if any(code == ptx3xx.READ_BEFORE_WAIT for code, _, _ in conflicts):
+        for _, _, found in find_global_copy_reads(kernel):
+            statuses[found.event.step, found.copy.event.step].add(found.status)
     asked: set[Step] = set()
-    for code, step, other in _conflicts(judge.proofs[0]):
-        if code in rules and step not in asked:
+    for code, step, other in conflicts:
+        if code in rules and step not in asked and statuses[step, other] != {CopyStatus.COMPLETE}:
             asked.add(step)
             reason = ptx4xx.NO_FENCE_PROVEN() if code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
             builder.add_observations(rules[code], [OpenObligation(step, reason, others=(other,))])

@@ -10,26 +10,24 @@ Source: PTX ISA, "Conflict and Data-races", "bar, barrier".
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
-from ptxkit.analysis.phase_order.interval_proofs import AccessPair
 from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.model.launch_contract import BlockLimits, LaunchShape
 from ptxkit.rules.block_size_trials import block_condition
 from ptxkit.rules.model import Rule
 from ptxkit.rules.obligation_judge import ObligationJudge
-from ptxkit.rules.order_questions import has_order_question
+from ptxkit.rules.order_questions import ORDER_CODES, has_order_question
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
 
 def ask_unexamined(builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rule: Rule) -> None:
     """Adds a question for each access whose order is not proven.
 
-    Nothing is asked where a violation is reported, or another question about an order is open (`has_order_question`).
+    Nothing is asked where a violation is reported, or where another question about an order is open
+    (`has_order_question`) or has the same condition.
     """
     steps = [] if builder.has_violation or has_order_question(builder) else _unproven(judge, rule)
     if not steps:
@@ -46,22 +44,25 @@ def ask_unexamined(builder: VerdictBuilder, judge: ObligationJudge, kernel: Kern
     sized = judge.for_program(kernel.program.with_function(declared))
     open_ = {step.index for step in _unproven(sized, rule)}
     builder.mark_undecided(rule.code, (step for step in steps if step.index in open_), _reason(sized))
-    proven = [step for step in steps if step.index not in open_]
+    is_known = any(item.code in ORDER_CODES and holds in item.conditions for item in builder.undecided)
+    proven = [] if is_known else [step for step in steps if step.index not in open_]
     reason = ptx6xx.ORDER_NEEDS_BLOCK_SIZE()
     builder.mark_undecided(rule.code, proven, reason, "block", kernel.scenarios, (holds,))
 
 
 def _unproven(judge: ObligationJudge, rule: Rule) -> list[Step]:
-    """Returns the unproven accesses, without those of which only the order with copies is not proven.
+    """Returns the unproven accesses; of those whose order only with copies is not proven, the first such copy.
 
-    That order is the subject of the rules about copies.
+    One copy may fill or empty the bytes of many accesses.
     """
     intervals = judge.proofs[0].intervals
-    return [step for step, _ in judge.unproven(rule) if _may_meet_access(intervals.unordered_pairs(step))]
-
-
-def _may_meet_access(pairs: Collection[AccessPair] | None) -> bool:
-    return pairs is None or not pairs or any(other.group is None for _, other in pairs)
+    found: dict[Step, None] = {}
+    for step, _ in judge.unproven(rule):
+        partners = [other for _, other in intervals.unordered_pairs(step) or ()]
+        copies = [other.step for other in partners if other.group is not None]
+        only_copies = bool(copies) and len(copies) == len(partners)
+        found[min(copies, key=lambda each: each.index) if only_copies else step] = None
+    return sorted(found, key=lambda each: each.index)
 
 
 def _reason(judge: ObligationJudge) -> str:

@@ -372,7 +372,7 @@ third: {_POLL.format("freed", "%r5+24")}
 join:"""
 
 
-def _copy_of_each_warp(name: str, stride: int, mark: str = "") -> Case:
+def _copy_of_each_warp(name: str, stride: int, mark: str = "", undecided: tuple[str, ...] = ()) -> Case:
     """The first thread of each warp fills 512 bytes on its own mbarrier. stride: the distance of the destinations."""
     return Case(
         name,
@@ -382,11 +382,16 @@ def _copy_of_each_warp(name: str, stride: int, mark: str = "") -> Case:
 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r13], [%rd1], 512, [%r12]; {mark}
 join: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r12], 0; @!%p3 bra join;
 bar.sync 0; ld.shared.u32 %r14, [%r4];""",
+        undecided=undecided,
     )
 
 
 OVERLAPPING = (
-    _copy_of_each_warp("each warp fills bytes of its own", 512),
+    _copy_of_each_warp(
+        "each warp fills bytes of its own",
+        512,
+        undecided=("PTX621",),
+    ),
     _copy_of_each_warp("each warp fills bytes of the next one", 256, "//! PTX304"),
     _two_bulk_copies("bulk copies of two mbarriers into the same bytes", "", "%p1", wrong=True),
     _two_bulk_copies("a barrier does not complete a bulk copy", "bar.sync 0;", "%p1", wrong=True),
@@ -502,12 +507,7 @@ READ_BACK = (
         "ld.global.u32 %r11, [%rd2]; //! PTX302 copy wait",
         _WRITES,
     ),
-    _read_back(
-        "the words are read after the wait for the writes",
-        _WRITES,
-        "ld.global.u32 %r11, [%rd2+508];",
-        undecided=("PTX302",),
-    ),
+    _read_back("the words are read after the wait for the writes", _WRITES, "ld.global.u32 %r11, [%rd2+508];"),
     _read_back("other words are read", _SOURCES, "ld.global.u32 %r11, [%rd2+512];"),
     Case(
         "a word is read before the copy",
@@ -525,12 +525,7 @@ READ_BACK = (
         f"{_AT_ARGUMENT} ld.global.u32 %r11, [%rd4];",
         undecided=("PTX302",),
     ),
-    _read_back(
-        "an argument decides the word after the wait",
-        _WRITES,
-        f"{_AT_ARGUMENT} ld.global.u32 %r11, [%rd4];",
-        undecided=("PTX302",),
-    ),
+    _read_back("an argument decides the word after the wait", _WRITES, f"{_AT_ARGUMENT} ld.global.u32 %r11, [%rd4];"),
     _read_back(
         "other threads read after a barrier",
         f"{_SOURCES} //= wait",
@@ -542,7 +537,6 @@ READ_BACK = (
         _WRITES,
         f"{_AT_THREAD} ld.global.u32 %r11, [%rd4];",
         target="join",
-        undecided=("PTX302",),
     ),
     _read_back(
         "the last thread to count reads a sum before it is written",

@@ -54,6 +54,13 @@ wait: {_ACQUIRE} setp.ne.u32 %p3, %r14, 1; @%p3 bra wait;
 {_LOAD}
 end: nanosleep.u32 0;"""
 
+_EARLY = """and.b32 %r11, %r1, 31; setp.ne.u32 %p3, %r11, 0; @%p3 ret;
+@%p1 mbarrier.init.shared::cta.b64 [%r5], 1; setp.gt.u32 %p4, %r1, 0; @%p4 bra wait;
+barrier.sync 0; st.shared.u32 [%r2], 7; {} ret;
+wait: barrier.sync 0;
+again: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r5], 0; @!%p5 bra again;
+ld.shared.u32 %r13, [%r2];"""
+
 CASES = (
     _hand_over("nothing releases before a flag", _SET, _ACQUIRE, finds="PTX621 write"),
     _hand_over("nothing acquires after a flag", _RELEASE, _POLL, finds="PTX621 write"),
@@ -67,5 +74,6 @@ CASES = (
     _hand_over("a copy is complete before a release", _RELEASE, _ACQUIRE, write=_COPY, question="PTX302"),
     _hand_over("a relaxed flag before a bulk store", _SET, _ACQUIRE, read=_SEND, finds="PTX401 write"),
     _hand_over("a flag before a bulk store", f"{_PROXY_FENCE} {_RELEASE}", _ACQUIRE, read=_SEND, question="PTX302"),
+    Case("lanes that return early take no part", _EARLY.format("mbarrier.arrive.shared::cta.b64 _, [%r5];")),
     Case("a third thread passes an mbarrier's phase on by a flag", _CHAIN, undecided=("PTX621",)),
 )
