@@ -29,10 +29,9 @@ ISA section
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
-from typing import get_args
 
 from ptxkit.analysis.context.barrier_placement import WARP_BARRIER, find_ordering_barrier, path_point_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
@@ -40,10 +39,11 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.guarded_inval import AtomicGuardedInval
+from ptxkit.analysis.mbarrier.mbarrier_lifetimes import find_excess_invals, find_uses_after_inval, is_reached_after
 from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.diagnostics.catalogue import ptx5xx
-from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierUse, MbarrierWait, MemoryFence
+from ptxkit.isa.effects import MbarrierInvalidate, MbarrierWait, MemoryFence
 from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, release_label
 from ptxkit.rules.model import Finding, Observation, Rule, StepEdit, add_statement
 from ptxkit.rules.obligation_sites import is_a, sites_of
@@ -67,7 +67,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
         if any(ends.values()) and not is_ambiguous(facts):
             spots = [spot for spots in ends.values() for spot in spots]
             yield from _check_waits(number, facts, spots, guarded_invals)
-            yield from _check_later_uses(number, facts, spots)
+            yield from _check_later_uses(number, facts)
             yield from _check_excess_invals(number, facts)
 
 
@@ -131,63 +131,34 @@ def _is_wait_finished(facts: ScenarioFacts, wait: _EventSite, end: _EventSite, m
     if facts.is_ordered(other, at, thread, position):
         return True
     return any(
-        _is_ordered_after(facts, (thread, position), (maker, init))
-        and _is_ordered_after(facts, (maker, init), (other, at))
+        is_reached_after(facts, (thread, position), (maker, init))
+        and is_reached_after(facts, (maker, init), (other, at))
         for maker, init, _ in made
     )
 
 
-def _is_ordered_after(facts: ScenarioFacts, first: tuple[ThreadView, int], second: tuple[ThreadView, int]) -> bool:
-    """Returns whether the second position is certainly reached after the first."""
-    if first[0] is second[0]:
-        return first[1] < second[1]
-    return facts.is_ordered(*first, *second)
-
-
-def _check_later_uses(number: int, facts: ScenarioFacts, ends: Iterable[_EventSite]) -> Iterator[Observation]:
-    """Yields the uses of an mbarrier that follow its invalidation, if all its initializations precede that."""
-    made = find_initializations(facts.threads.values())
-    for thread, position, end in ends:
-        address = mbarrier_of(end)
-        is_last = all(_is_ordered_after(facts, each[:2], (thread, position)) for each in made.get(address or 0, ()))
-        for other in facts.threads.values() if is_last and address is not None else ():
-            for at, event in other.positions(*get_args(MbarrierUse)):
-                if mbarrier_of(event) == address and _is_ordered_after(facts, (thread, position), (other, at)):
-                    exact = thread.trace.is_certain(position) and other.trace.is_certain(at)
-                    finding = Finding(
-                        primary=end.step,
-                        message=ptx5xx.INVAL_BEFORE_USE(),
-                        labels=((event.step, ptx5xx.USED_AFTERWARDS()),),
-                        help=ptx5xx.INVALIDATE_AFTER_LAST_USE(),
-                    )
-                    yield Observation((end.step, event.step), number, exact, finding)
-                    break
+def _check_later_uses(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    """Yields the results for invalidations that uses of the same mbarrier follow."""
+    for found in find_uses_after_inval(facts):
+        finding = Finding(
+            primary=found.inval,
+            message=ptx5xx.INVAL_BEFORE_USE(),
+            labels=((found.use, ptx5xx.USED_AFTERWARDS()),),
+            help=ptx5xx.INVALIDATE_AFTER_LAST_USE(),
+        )
+        yield Observation((found.inval, found.use), number, found.is_certain, finding)
 
 
 def _check_excess_invals(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     """Yields mbarriers that are invalidated more often than they are initialized, by any threads."""
-    known_threads = facts.all_threads(MbarrierInit, MbarrierInvalidate)
-    if known_threads is None or any(thread.trace.end_reason != "exit" for thread in known_threads):
-        return
-    begun: Counter[int | None] = Counter()
-    ended: dict[int | None, list[TraceEvent]] = defaultdict(list)
-    for thread in known_threads:
-        for _, event in thread.positions(MbarrierInit):
-            begun[mbarrier_of(event)] += 1
-        for _, event in thread.positions(MbarrierInvalidate):
-            ended[mbarrier_of(event)].append(event)
-    sure = all(thread.trace.is_certain() for thread in known_threads)
-    for address, events in ended.items():
-        if address is not None and len(events) > begun[address]:
-            last = max((event.step for event in events), key=lambda step: step.index)
-            first = min((event.step for event in events), key=lambda step: step.index)
-            finding = Finding(
-                primary=last,
-                message=ptx5xx.INVAL_OF_NO_MBARRIER(),
-                labels=((first, ptx5xx.INVALIDATES_TOO()),) if first is not last else (),
-                help=ptx5xx.INVALIDATE_ONCE(),
-            )
-            yield Observation((last, None), number, sure, finding)
+    for first, last, is_certain in find_excess_invals(facts):
+        finding = Finding(
+            primary=last,
+            message=ptx5xx.INVAL_OF_NO_MBARRIER(),
+            labels=((first, ptx5xx.INVALIDATES_TOO()),) if first is not last else (),
+            help=ptx5xx.INVALIDATE_ONCE(),
+        )
+        yield Observation((last, None), number, is_certain, finding)
 
 
 def _finding(facts: ScenarioFacts, wait: _EventSite, end: _EventSite) -> Finding:

@@ -54,8 +54,7 @@ CASES = (
 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd2, {{%r6}}], [%r10]; cp.async.bulk.commit_group;
 cp.async.bulk.wait_group.read 0;
 end: st.shared.b32 [%r4+4096], %r6;""",
-        asked=False,
-        undecided=("PTX621",),
+        asked=True,
     ),
     _case("other warps read memory that a box may have written", f"{_LOAD} ld.shared.b32 %r11, [%r4+16];", asked=True),
     _case("all warps wait for the box", f"{_LOAD}\n{_WAIT} ld.shared.b32 %r11, [%r4+16];", asked=False),
