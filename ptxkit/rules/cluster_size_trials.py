@@ -50,8 +50,9 @@ class ClusterSizeTrials:
             launch = kernel.explorer.launch
             is_declared = launch.is_exact or launch.is_limit
             open_codes = frozenset(rule.code for rule in rules if rule.compares_all_threads and not is_declared)
-            counting = [each for each in tried if not each.lacks_ctas] if _has_linear_clusters(kernel.program) else []
-            _merge(judge, kernel.program.function.name, asked, tried, counting or tried, open_codes)
+            is_linear = _has_linear_clusters(kernel.program)
+            counting = [each for each in tried if not (is_linear and each.lacks_ctas)]
+            _merge(judge, kernel.program.function.name, asked, tried, counting, open_codes)
 
     def _try_sizes(
         self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule], asked: Iterable[CodeSpan]
@@ -120,13 +121,14 @@ def _merge(
 
     A rule with a question about the size already states the condition: its other questions need not state it again.
 
-    counting: the trials at whose sizes the kernel can be launched. A violation in all of these is a warning.
+    counting: the trials at whose sizes the kernel can be launched. A violation in all of these is a warning; without
+    any, larger clusters may be correct.
     open_codes: the rules whose questions remain, whatever the size of the cluster, because the size of the block is not
     known either, and they count what all threads do.
     """
-    common = set.intersection(*(set(each.wrong) for each in counting))
+    common = set.intersection(*(set(each.wrong) for each in counting)) if counting else set[CodeSpan]()
     always = {place for place in common if place[0] not in open_codes}
-    warned = {id(item): item for place, item in counting[-1].wrong.items() if place in always}
+    warned = {id(item): item for trial in counting[-1:] for place, item in trial.wrong.items() if place in always}
     sizes = [trial.size for trial in counting]
     judge.diagnostics.extend(_as_warning(item, sizes) for item in warned.values())
     unchanged = [item for item in judge.undecided if (item.code, item.span) not in asked]

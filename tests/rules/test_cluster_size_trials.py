@@ -240,3 +240,13 @@ def test_a_size_without_a_named_cta_does_not_count() -> None:
     assert found.notes[-1].endswith("this holds if the size is 2 or 4")
     other = ("  mov.u32 %r1, %tid.x;\n", "  mov.u32 %r1, %tid.x;\n  mov.u32 %r4, %cluster_ctaid.y;\n")
     assert lint(replace_once(other, (leave, remote + "  ret;"))).diagnostics == ()
+
+
+def test_a_cta_that_no_tried_size_has_leaves_a_question() -> None:
+    """Each CTA reads the shared memory of the eighth one, which clusters of eight CTAs have."""
+    remote = "  mapa.shared::cluster.u32 %r4, %r3, 7;\n  ld.shared::cluster.u32 %r5, [%r4];\n"
+    verdict = lint(
+        replace_once(("  barrier.cluster.arrive.aligned;\n  barrier.cluster.wait.aligned;\n  ret;", remote + "  ret;"))
+    )
+    assert verdict.diagnostics == ()
+    assert "PTX206" in {item.code for item in verdict.undecided}
