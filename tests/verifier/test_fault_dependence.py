@@ -169,12 +169,18 @@ def test_a_fault_that_the_block_or_grid_size_decides_depends_on_the_inference(pl
     assert Severity.ERROR not in find_all(verify_text(body, directives)).values()
 
 
-MULTICAST = """	mov.u32 %r4, bar;
+MULTICAST = """	.reg .pred %p9;
+	mov.u32 %r4, bar;
 	@%p1 mbarrier.init.shared.b64 [%r4], 1;
-	bar.sync 0;
+	@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 32;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
 	mov.u16 %h1, 3;
 	@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r2], [%rd1], 16,
 		[%r4], %h1;
+filled:
+	mbarrier.try_wait.parity.shared.b64 %p9, [%r4], 0;
+	@!%p9 bra filled;
 	st.global.u32 [%rd1+4096], 1;"""
 
 
