@@ -127,7 +127,7 @@ ld.shared.u32 %r8, [%r5];
 {after}
 add.u32 %r9, %r9, %r8; add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 8;
 @%p1 bra L;
-st.global.u32 [%rd2], %r9;
+st.global.u32 [%rd2+4096], %r9;
 ret;
 }
 """

@@ -11,6 +11,7 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.baseline import BaselineEntry, baseline_entries
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx, ptx5xx, ptx6xx
+from ptxkit.diagnostics.order_codes import ORDER_CODES
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.fixes.apply_edits import apply_edits
 from ptxkit.fixes.candidates import propose_fixes
@@ -184,13 +185,14 @@ def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> boo
 def _is_hidden(added: BaselineEntry | str, fixed: Diagnostic, after: FileResult) -> bool:
     """Returns whether something new is a question about unproven orders, in a text without findings.
 
-    PTX621 has such questions only where no violation is reported. A finding of PTX621 must not become one, unless
-    conditions decide it.
+    Such questions are open only where no violation is reported. A finding must not become one of its code at the same
+    statement, nor a finding of PTX621 one elsewhere, unless conditions decide it.
     """
-    if added[:2] != (_QUESTION, ptx6xx.SHARED_MEMORY_RACE) or after.diagnostics:
+    if added[0] != _QUESTION or added[1] not in ORDER_CODES or after.diagnostics:
         return False
-    open_ = any(item.code == added[1] and not item.conditions for item in after.undecided)
-    return fixed.code != ptx6xx.SHARED_MEMORY_RACE or not open_
+    [own] = baseline_entries((fixed,))
+    open_ = baseline_entries([item for item in after.undecided if item.code == own[0] and not item.conditions])
+    return added[1] != own[0] or not any(own[0] == ptx6xx.SHARED_MEMORY_RACE or each[2] == own[2] for each in open_)
 
 
 def _count_findings(result: FileResult) -> Counter[BaselineEntry | str]:

@@ -13,23 +13,9 @@ from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.phase_order.interval_proofs import IntervalProofs
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
+from ptxkit.diagnostics.order_codes import ORDER_CODES
 from ptxkit.rules.model import OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
-
-ORDER_CODES: frozenset[str] = frozenset(
-    map(
-        str,
-        (
-            ptx3xx.GROUP_NEVER_COMMITTED,
-            ptx3xx.READ_BEFORE_WAIT,
-            ptx3xx.SOURCE_REUSED_IN_FLIGHT,
-            ptx3xx.OVERLAPPING_COPIES,
-            ptx4xx.MISSING_PROXY_FENCE,
-            ptx6xx.SHARED_MEMORY_RACE,
-        ),
-    )
-)
-"""The codes of the rules about the order of accesses to shared memory."""
 
 
 def has_order_question(builder: VerdictBuilder) -> bool:

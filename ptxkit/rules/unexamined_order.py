@@ -15,11 +15,12 @@ from ptxkit.analysis.dataflow.thread_numbering import count_block_axes
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.thread_axes import USUAL_BLOCKS
 from ptxkit.diagnostics.catalogue import ptx6xx
+from ptxkit.diagnostics.order_codes import ORDER_CODES
 from ptxkit.model.launch_contract import BlockLimits, LaunchShape
 from ptxkit.rules.block_size_trials import block_condition
 from ptxkit.rules.model import Rule
 from ptxkit.rules.obligation_judge import ObligationJudge
-from ptxkit.rules.order_questions import ORDER_CODES, has_order_question
+from ptxkit.rules.order_questions import has_order_question
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
 

@@ -13,6 +13,7 @@ from time import time
 
 from ptxkit.baseline import baseline_entries
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics.order_codes import ORDER_CODES
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.fixes import apply_edits, with_verified_fixes
 from ptxkit.gc_control import pause_collection
@@ -138,8 +139,12 @@ def _assembles(text: str, target: str) -> bool:
 
 
 def _count_codes(result: FileResult) -> Counter[str]:
-    """Returns the number of findings, and of undecided questions, for each code."""
-    asked = Counter(f"{each.code}?" for each in result.undecided)
+    """Returns the number of findings, and of undecided questions, for each code.
+
+    Questions about unproven orders, which are open only where nothing is reported, are left out there.
+    """
+    hidden = frozenset[str]() if result.diagnostics else ORDER_CODES
+    asked = Counter(f"{each.code}?" for each in result.undecided if each.code not in hidden)
     return Counter(each.code for each in result.diagnostics) + asked
 
 
