@@ -11,7 +11,7 @@ Source: PTX ISA, "Async Proxy", "Conflict and Data-races", "Causality Order".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ptxkit.analysis.abstract_interpretation.register_values import AbstractRegisters
 from ptxkit.analysis.context.kernel_facts import KernelFacts
@@ -22,14 +22,14 @@ from ptxkit.analysis.memory.global_copy_reads import find_global_copy_reads
 from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx6xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.function_proofs import FunctionProofs
-from ptxkit.rules.model import OpenObligation, Rule
+from ptxkit.rules.model import Rule
 from ptxkit.rules.obligation_judge import ObligationJudge
-from ptxkit.rules.order_questions import has_order_question
+from ptxkit.rules.order_questions import ask_about_pair, has_order_question
 from ptxkit.rules.verdict_builder import VerdictBuilder
 
 
 def ask_global_copies(
-    builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rules: dict[str, Rule]
+    builder: VerdictBuilder, judge: ObligationJudge, kernel: KernelFacts, rules: Mapping[str, Rule]
 ) -> None:
     """Adds a question for each asynchronous access that may conflict with another access to global memory.
 
@@ -47,13 +47,11 @@ def ask_global_copies(
     for code, step, other in conflicts:
         if code in rules and step not in asked and statuses[step, other] != {CopyStatus.COMPLETE}:
             asked.add(step)
-            reason = ptx4xx.NO_FENCE_PROVEN() if code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
-            builder.add_observations(rules[code], [OpenObligation(step, reason, others=(other,))])
+            ask_about_pair(builder, rules[code], step, other)
 
 
 def _conflicts(proofs: FunctionProofs) -> Iterator[tuple[str, Step, Step]]:
     """Yields the code of the rule that a pair of accesses is about, the step at which it reports, and the other one."""
-    values = proofs.values
     accesses = [
         (step, effect)
         for step in proofs.program.own_effectful_steps
@@ -67,18 +65,18 @@ def _conflicts(proofs: FunctionProofs) -> Iterator[tuple[str, Step, Step]]:
         for other_step, other in accesses if access.completion is not None else ():
             is_once = step is not other_step and (other.completion is None or step.index < other_step.index)
             kinds = {access.kind, other.kind}
-            if (
-                is_once
-                and len(kinds) + ("write" in kinds) > 1
-                and _may_overlap(values, step, access, other_step, other)
-            ):
-                write, read = (step, other_step) if other.kind == "read" else (other_step, step)
-                if kinds == {"read", "write"} and "async" in (access.proxy, other.proxy):
-                    is_store = (other if write is other_step else access).completion is None
-                    yield str(ptx4xx.MISSING_PROXY_FENCE if is_store else ptx3xx.READ_BEFORE_WAIT), read, write
-                else:
-                    first, last = sorted((step, other_step), key=lambda each: each.index)
-                    yield str(ptx6xx.SHARED_MEMORY_RACE), last, first
+            may_conflict = "write" in kinds or len(kinds) > 1
+            if not (is_once and may_conflict and _may_overlap(proofs.values, step, access, other_step, other)):
+                continue
+            first, last = sorted((step, other_step), key=lambda each: each.index)
+            if kinds != {"read", "write"} or "async" not in (access.proxy, other.proxy):
+                yield str(ptx6xx.SHARED_MEMORY_RACE), last, first
+            elif other.kind == "read":
+                yield str(ptx3xx.READ_BEFORE_WAIT), other_step, step
+            elif other.completion is None:
+                yield str(ptx4xx.MISSING_PROXY_FENCE), step, other_step
+            else:
+                yield str(ptx3xx.READ_BEFORE_WAIT), step, other_step
 
 
 def _may_overlap(values: AbstractRegisters, step: Step, access: Access, other_step: Step, other: Access) -> bool:

@@ -7,7 +7,7 @@ wrong kernel of this kind is clean.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 
 from ptxkit.analysis.intervals.interval_accesses import StateAccess
 from ptxkit.analysis.ir.program import Step
@@ -26,23 +26,27 @@ def has_order_question(builder: VerdictBuilder) -> bool:
     return any(item.code in ORDER_CODES and not item.conditions for item in builder.undecided)
 
 
-def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Collection[Rule]) -> None:
+def ask_about_pair(builder: VerdictBuilder, rule: Rule, step: Step, other: Step) -> None:
+    """Adds the question of a rule about an access whose order with another one, or proxy fence, is not proven."""
+    reason = ptx4xx.NO_FENCE_PROVEN() if rule.code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
+    builder.add_observations(rule, [OpenObligation(step, reason, others=(other,))])
+
+
+def ask_unordered(builder: VerdictBuilder, intervals: IntervalProofs, rules: Mapping[str, Rule]) -> None:
     """Adds a question for each instruction that is not proven to be ordered with another one.
 
-    rules: those that check the kernel. Nothing is asked where a violation is reported, and no pair is
+    rules: those that check the kernel, by code. Nothing is asked where a violation is reported, and no pair is
     asked about if there is a question at one of its instructions.
     """
-    by_code = {str(rule.code): rule for rule in rules}
-    if builder.has_violation or ORDER_CODES.isdisjoint(by_code) or not intervals.orders_alone:
+    if builder.has_violation or ORDER_CODES.isdisjoint(rules) or not intervals.orders_alone:
         return
     reported = {item.span for item in builder.undecided}
     asked: set[Step] = set()
     for code, step, other in (*_unordered_pairs(intervals), *_unfenced_reads(intervals)):
         spans = {builder.span_of(step), builder.span_of(other)}
-        if code in by_code and step not in asked and reported.isdisjoint(spans):
+        if code in rules and step not in asked and reported.isdisjoint(spans):
             asked.add(step)
-            reason = ptx4xx.NO_FENCE_PROVEN() if code == ptx4xx.MISSING_PROXY_FENCE else ptx6xx.NO_ORDER_PROVEN()
-            builder.add_observations(by_code[code], [OpenObligation(step, reason, others=(other,))])
+            ask_about_pair(builder, rules[code], step, other)
 
 
 def _unordered_pairs(intervals: IntervalProofs) -> Iterator[tuple[str, Step, Step]]:

@@ -31,6 +31,7 @@ from typing import get_args
 from ptxkit.analysis.cluster.cluster_facts import SIGNAL_EFFECTS, find_remote_accesses, scenario_of_rank
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.mbarrier.mbarrier_lifetimes import is_reached_after
 from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Message
@@ -144,12 +145,8 @@ def _check_use(
     maker, made, init = makers[0]
     exact = thread.trace.is_certain(position) and maker.trace.is_certain(made)
     key = (event.step, init.step)
-    for other, at, _ in makers:
-        if other is thread:
-            if at < position:
-                return Observation(key, number, exact)
-        elif facts.is_ordered(other, at, thread, position):
-            return Observation(key, number, exact)
+    if any(is_reached_after(facts, (other, at), (thread, position)) for other, at, _ in makers):
+        return Observation(key, number, exact)
     exact = exact and not any(facts.may_guess_order(other, at, thread, position) for other, at, _ in makers)
     return Observation(key, number, exact, _unordered_use(event, init, maker is thread))
 

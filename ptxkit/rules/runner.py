@@ -160,8 +160,9 @@ class RuleRun:
         for rule in asking:  # one judge, so that the rules share its proofs
             for step, reason in list(judge.unproven(rule)) if rule.code != ptx6xx.SHARED_MEMORY_RACE else ():
                 builder.mark_undecided(rule.code, [step], reason)
-        ask_unordered(builder, judge.proofs[0].intervals, rules)
-        ask_global_copies(builder, judge, kernel, {str(rule.code): rule for rule in rules})
+        by_code = {str(rule.code): rule for rule in rules}
+        ask_unordered(builder, judge.proofs[0].intervals, by_code)
+        ask_global_copies(builder, judge, kernel, by_code)
         for rule in (rule for rule in asking if rule.code == ptx6xx.SHARED_MEMORY_RACE):
             judge = ObligationJudge(self._source, kernel.program, self._policy, builder, kernel)
             ask_unexamined(builder, judge, kernel, rule)

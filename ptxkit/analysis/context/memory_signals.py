@@ -45,6 +45,10 @@ class SignalSteps:
         self.acquires = frozenset(step for step in signaling if step in after_reads and _may_signal(step, acquire))
 
 
+def _signals_without_volatile(program: Program) -> SignalSteps:
+    return SignalSteps(program, volatile_orders=False)
+
+
 class MemorySignals:
     """The releases and acquires by strong accesses of some paths, by the rounds of the CTA's barrier.
 
@@ -65,7 +69,7 @@ class MemorySignals:
         self._end_of_known_rounds = end_of_known_rounds
         self._reads_after_cache: dict[int, Sequence[tuple[WarpPath, int]]] = {}
         self._reach_cache: dict[tuple[frozenset[Step], bool], StepSet] = {}
-        signals = program.analysis(SignalSteps) if volatile_orders else SignalSteps(program, volatile_orders=False)
+        signals = program.analysis(SignalSteps if volatile_orders else _signals_without_volatile)
         self._writes = self._paths_with(signals.releases)
         self._reads = self._paths_with(signals.acquires)
         self._last_write = {path: self._last_position(path, strong) for path, strong in self._writes.items()}

@@ -28,11 +28,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.sync.warp_convergence import is_collective_step
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.isa.effects import Access, Barrier, Effect
-from ptxkit.semantics.ordering import (
-    is_cta_barrier,
-    is_warp_barrier,
-    sync_operation_of,
-)
+from ptxkit.semantics.ordering import is_cta_barrier, is_warp_barrier, sync_operation_of
 
 
 class RacesOnAllPaths:

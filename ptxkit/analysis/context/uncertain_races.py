@@ -1,6 +1,6 @@
 """Finds accesses that only something may order that orders nothing by itself, or whose addresses are not known.
 
-Each pair is a question, not a race: relaxed and volatile flags, lanes that a shuffle makes converge, unknown addresses.
+Each pair is a question, not a race: volatile flags, lanes that a shuffle makes converge, unknown addresses.
 
 Source: PTX ISA, "Conflict and Data-races", "Causality Order", "Release and Acquire Patterns".
 """

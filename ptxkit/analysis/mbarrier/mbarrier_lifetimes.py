@@ -33,8 +33,7 @@ def find_uses_after_inval(facts: ScenarioFacts) -> Iterator[UseAfterInval]:
     for thread in facts.threads.values():
         for position, event in thread.positions(MbarrierInvalidate):
             end, address = (thread, position), mbarrier_of(event)
-            inits = made.get(address, ()) if address is not None else ()
-            if address is None or not all(is_reached_after(facts, each[:2], end) for each in inits):
+            if address is None or not all(is_reached_after(facts, each[:2], end) for each in made.get(address, ())):
                 continue
             for other in facts.threads.values():
                 uses = (
